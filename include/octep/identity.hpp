@@ -1,4 +1,5 @@
-// What a punted frame's metadata names: the microflow, where the frame arrived, the association that decrypted it.
+// Names: a microflow, where a frame arrived, the association that decrypted it, a firewall state's own route, an entry of a
+// far side's table. All but the last were given by others and are only repeated here.
 //
 // Floor 1.
 //
@@ -52,6 +53,20 @@ struct association_word {
   [[nodiscard]] constexpr u16 revision() const noexcept { return static_cast<u16>(word >> 16); }
   [[nodiscard]] constexpr bool none() const noexcept { return word == 0; }
   [[nodiscard]] constexpr bool operator==(const association_word&) const noexcept = default;
+};
+
+// A firewall state's own route (route-to, reply-to), as the world numbers them. 0: it has none, ask the route table.
+struct own_route {
+  u32 handle = 0;
+  [[nodiscard]] constexpr bool operator==(const own_route&) const noexcept = default;
+};
+
+// An index of a far side's table and the revision that makes it this use of it. Revision 0 is never used.
+struct handle {
+  u32 index = 0;
+  u16 revision = 0;
+
+  [[nodiscard]] constexpr bool operator==(const handle&) const noexcept = default;
 };
 
 }  // namespace octep
