@@ -1,0 +1,69 @@
+// Derivation: from the firewall's one answer, both ingress tuples of a connection and what each direction is rewritten to.
+//
+// Floor 4.
+//
+//                 arrives as                              leaves as
+//   direction 0   opener    -> responder_seen             opener_translated -> responder
+//   direction 1   responder -> opener_translated          responder_seen    -> opener
+//
+// Each direction leaves as the reverse of how the other arrives: that is all NAT is, source, destination or both.
+// An echo's words are {id, type} both ways and never change places; an opener end carries the id, a responder end the type.
+//
+// What it refuses: a guess. Nothing here looks at a frame; the tuple in hand is compared by the caller (`direction_of`).
+// What that buys: a mismatch is found before anything is programmed (`flow_tuple_mismatch`).
+// Concurrency: pure functions.
+#pragma once
+
+#include <octep/base.hpp>
+#include <octep/commands.hpp>
+#include <octep/connections.hpp>
+#include <octep/firewall.hpp>
+#include <octep/tuple.hpp>
+
+namespace octep {
+
+namespace detail {
+template <tuple_type Tuple>
+[[nodiscard]] constexpr Tuple from_opener(const endpoint<Tuple>& opener, const endpoint<Tuple>& responder,
+                                          protocol proto) noexcept {
+  return Tuple::make(opener.address, responder.address, join_ports(opener.word, responder.word), proto);
+}
+
+[[nodiscard]] constexpr address6 widen(address4 a) noexcept { return {a, 0, 0, 0}; }
+[[nodiscard]] constexpr const address6& widen(const address6& a) noexcept { return a; }
+
+// How direction's frames leave, as a tuple.
+template <tuple_type Tuple>
+[[nodiscard]] constexpr Tuple leaving(const firewall_answer<Tuple>& a, u32 direction) noexcept {
+  return direction == 0 ? from_opener(a.opener_translated, a.responder, a.proto)
+                        : reverse(from_opener(a.opener, a.responder_seen, a.proto));
+}
+}  // namespace detail
+
+// Both tuples as they arrive, [0] the opener's frames, [1] the responder's. `a.found` holds.
+template <tuple_type Tuple>
+[[nodiscard]] constexpr tuple_pair<Tuple> derive(const firewall_answer<Tuple>& a) noexcept {
+  return {detail::from_opener(a.opener, a.responder_seen, a.proto),
+          reverse(detail::from_opener(a.opener_translated, a.responder, a.proto))};
+}
+
+// What the far side writes into that direction's frames. Fields equal to the tuple's own mean no translation.
+template <tuple_type Tuple>
+[[nodiscard]] constexpr rewrite rewrite_of(const firewall_answer<Tuple>& a, u32 direction) noexcept {
+  const Tuple out = detail::leaving(a, direction);
+  return {detail::widen(out.source), detail::widen(out.destination), out.ports};
+}
+
+// Whether some direction's frames leave otherwise than they arrive. One direction tells: the other is its mirror.
+template <tuple_type Tuple>
+[[nodiscard]] constexpr bool translates(const firewall_answer<Tuple>& a) noexcept {
+  return detail::leaving(a, 0) != detail::from_opener(a.opener, a.responder_seen, a.proto);
+}
+
+// 0 or 1: the direction whose frames arrive with this tuple; -1: neither.
+template <tuple_type Tuple>
+[[nodiscard]] constexpr int direction_of(const tuple_pair<Tuple>& pair, const Tuple& tuple) noexcept {
+  return tuple == pair[0] ? 0 : tuple == pair[1] ? 1 : -1;
+}
+
+}  // namespace octep
