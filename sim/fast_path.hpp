@@ -1,0 +1,193 @@
+// The fast path of a model coprocessor: what it forwards, what it punts, and what commands do to it (coprocessor.md).
+//
+//   frame ─▶ no flow ─────────────────────────────────────────────▶ punted, no identity
+//        └─▶ (port, VLAN, tuple) ─▶ microflow ─┬ not active ──────▶ punted
+//                                              ├ entry not usable ▶ punted, and the microflow is condemned
+//                                              ├ next hop stale ──▶ punted
+//                                              └ else ────────────▶ translated, forwarded, stamped
+//
+// What it is: a microflow, connection and next-hop table behind the calls of a device: a frame arrives, a command is
+// executed, time passes. Every way out is counted under the device's name.
+// What it refuses: knowing anything of the host's tables. An identity is its own, and a create copies what it is told.
+// What that buys: a host that repeats a stale identity, reuses an index or forgets a reclaim is found out here.
+// Time is an argument and never goes back.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <octep/commands.hpp>
+#include <octep/identity.hpp>
+#include <octep/ticks.hpp>
+
+#include "sim/device_counters.hpp"
+#include "sim/model_constants.hpp"
+#include "sim/paced_queue.hpp"
+#include "sim/random.hpp"
+#include "sim/tcp_flags.hpp"
+#include "sim/wide_tuple.hpp"
+
+namespace octep::sim {
+
+// A frame as the fast path's own parser saw it.
+struct wire_frame {
+  ingress where;
+  bool is_flow = false;  // frame_facts::why == reason::none
+  wide_tuple tuple;      // as it arrives
+  tcp_flags flags;
+  u32 ip_bytes = 0;  // IP length, against the next hop's MTU; 0: not asked
+  u8 ttl = 64;
+};
+
+// What became of a frame.
+struct verdict {
+  enum class what : u8 { forwarded, punted, dropped };
+
+  what is = what::dropped;
+  device_counter why = device_counter::drop_wire_overrun;  // the counter that was moved
+  identity who;                   // punted: as the metadata names it; word 0: no flow
+  bool has_microflow = false;     // `who` and `connection` are meaningful
+  handle connection;              // forwarded: the entry that vouched for it
+  wide_tuple leaves;              // forwarded: as it leaves
+  next_hop hop;                   // forwarded: where it leaves
+  u32 ring = 0;                   // punted: 0 to punt_rings - 1
+  instant done;                   // forwarded: on the wire; punted: at the host
+};
+
+// A read-only view of one microflow, for reconciling tests.
+struct microflow_view {
+  wide_tuple tuple;
+  ingress where;
+  identity who;
+  bool active = false;            // a create or program named it
+  bool condemned = false;         // on the terminal timer
+  handle connection;              // active: the entry it points at, and the revision it names
+  u8 direction = 0;
+  handle next_hop;
+  rewrite to;
+  instant last_frame;             // the last frame, whatever became of it
+  instant stamp;                  // the last forwarded frame; 0 for none
+};
+
+struct entry_view {
+  entry_state state = entry_state::reclaimed;
+  u16 revision = 0;
+  u8 identical = 0;
+  connection_block block;
+};
+
+struct fast_path_options {
+  u64 seed = 1;
+  u32 microflows = microflow_capacity;  // ids 1 to this
+  u32 connections = 1'022;              // device_facts::connections
+  u32 next_hops = 254;                  // device_facts::next_hops
+  u64 wire_frame_ns = 0;                // 0: no queueing
+  u64 kn_frame_ns = 0;                  // hand-over to the host; 0: no queueing
+  u32 queue_room = 0;                   // 0: no bound
+};
+
+class fast_path {
+ public:
+  explicit fast_path(const fast_path_options& options = {});
+
+  // --- inputs -------------------------------------------------------------------------------------------
+  verdict arrive(const wire_frame& frame, instant now);
+  // A frame that the host forwards or sends joins the wire's queue; when it will be on the wire, or nothing: overrun.
+  std::optional<instant> host_sends(instant now);
+  // Executes at once. Latency and faults are the command port's.
+  answer execute(const command& what, instant now);
+  // Microflows whose time is over go, queues move. Every other call does this by itself.
+  void advance(instant now);
+  // It restarted and knows no microflow, entry or next hop. Counters go on, and what is in queues leaves as it would have.
+  void restart(instant now);
+
+  // TCP tracking: called for every frame about to be forwarded of a connection that tracks TCP, with the entry's counter of
+  // identical frames to keep; true gives the connection back (the frame is still forwarded). The give-back rule of the
+  // devices plugs in here; without one no connection is given back by its frames.
+  using tcp_rule = std::function<bool(u32 index, u8 direction, const wire_frame&, u8& identical)>;
+  void on_tcp(tcp_rule rule) { on_tcp_ = std::move(rule); }
+  // The entry goes to pending, as by the rule (tests, scenarios). False: it was not valid.
+  bool give_back(u32 index, u8 identical);
+
+  // --- looking ------------------------------------------------------------------------------------------
+  [[nodiscard]] const device_counters& counters() const noexcept { return counters_; }
+  // The conservation law, what is in queues counted.
+  [[nodiscard]] bool conserved(std::string* why = nullptr) const;
+  // Identities, look-up and free list agree; no identity names two living microflows.
+  [[nodiscard]] bool consistent(std::string* why = nullptr) const;
+
+  [[nodiscard]] const microflow_view* find(ingress where, const wide_tuple& tuple) const;
+  [[nodiscard]] const microflow_view* find(identity who) const;
+  [[nodiscard]] std::vector<microflow_view> microflows() const;         // all that live, by id
+  [[nodiscard]] std::vector<microflow_view> active_microflows() const;  // by id
+  [[nodiscard]] usize microflow_count() const noexcept { return by_key_.size(); }
+  [[nodiscard]] const entry_view& entry(u32 index) const { return entries_.at(index); }
+  [[nodiscard]] u32 connections() const noexcept { return static_cast<u32>(entries_.size()); }
+  // The hop that is set at this index and revision.
+  [[nodiscard]] const next_hop* hop(handle which) const;
+  // The reading that is the engine's to make by command; here without one.
+  [[nodiscard]] u64 forwarded_by_entry(u32 index) const { return forwarded_.at(index); }
+
+ private:
+  struct key {
+    ingress where;
+    wide_tuple tuple;
+    [[nodiscard]] bool operator==(const key&) const noexcept = default;
+  };
+  struct key_hash {
+    [[nodiscard]] std::size_t operator()(const key& k) const noexcept { return scatter(scatter(k.tuple), k.where.word()); }
+  };
+  struct microflow_record {
+    microflow_view view;
+    bool lives = false;
+    u8 revision = 0;           // of the last microflow with this id
+    microseconds patience;     // silence that ends it while nobody programmed it
+    instant terminal_at = never;
+  };
+  struct hop_record {
+    bool set = false;
+    u16 revision = 0;
+    next_hop hop;
+  };
+  struct deadline {
+    instant at;
+    u32 id;
+    u8 revision;
+    [[nodiscard]] bool operator>(const deadline& b) const noexcept { return b.at == at ? id > b.id : b.at < at; }
+  };
+
+  [[nodiscard]] microflow_record* look_up_or_create(const key& k, instant now);
+  [[nodiscard]] microflow_record* named(identity who);
+  void bury(u32 id);
+  void bury_all();
+  void condemn(microflow_record& m, instant now);
+  [[nodiscard]] instant due(const microflow_record& m) const noexcept;
+  [[nodiscard]] instant next_look_from(instant t) const noexcept;
+  [[nodiscard]] answer create(const command& what);
+  verdict punt(verdict v, device_counter why, const wire_frame& frame, instant now);
+  verdict forward(verdict v, microflow_record& m, const hop_record& hop, const wire_frame& frame, instant now);
+  void move_queues(instant now);
+
+  fast_path_options options_;
+  generator random_;
+  instant first_look_;  // phase of the once-a-second look
+  device_counters counters_;
+  paced_queue wire_queue_;
+  paced_queue kn_queue_;
+  tcp_rule on_tcp_;
+
+  std::unordered_map<key, u32, key_hash> by_key_;
+  std::deque<microflow_record> records_;  // [id - 1]; grows to options_.microflows
+  std::deque<u32> free_;                  // first in, first out: an id rests as long as it can
+  std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
+  std::vector<entry_view> entries_;
+  std::vector<u64> forwarded_;
+  std::vector<hop_record> hops_;
+};
+
+}  // namespace octep::sim

@@ -1,0 +1,163 @@
+// A stateful firewall as pf keeps it: the model that answers the engine's question "which connection is this tuple's?".
+//
+//                 side 0 (the opener's)                    side 1 (the responder's)
+//   opener ──▶ wire key ─[destination NAT]─▶ stack key == stack key ─[source NAT]─▶ wire key ──▶ responder
+//
+// What it is: two states for a forwarded connection, one per side of the appliance, each with a wire key, a stack key, two
+// peers, a timer class and a stamp. Keys stand the opener's way round; an echo's words never change places. Source NAT
+// allocates a port (or an echo's id), destination NAT is a rule. Implements firewall_policy.
+// What it refuses: a pointer in an answer, a clock, rule syntax. Rules are predicates that tests and tools write.
+// What it does not do in this version: sequence windows. `relaxed` is stored and shown; nothing is dropped by a window.
+// Time is an argument and never goes back. A state is dead at its expiry, whether or not `expire` has been called.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <queue>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <octep/firewall.hpp>
+
+#include "sim/model_constants.hpp"
+#include "sim/random.hpp"
+#include "sim/tcp_flags.hpp"
+#include "sim/wide_tuple.hpp"
+
+namespace octep::sim {
+
+// Rules see the tuple of a connection's first frame, as it reached the rule: side 0 before, source NAT after destination NAT.
+using tuple_predicate = std::function<bool(const wide_tuple&)>;
+
+struct source_nat_rule {
+  tuple_predicate applies;
+  address6 to{};            // one address; the first word for IPv4
+  bool static_port = false; // keep the source word; a connection that would collide is dropped
+  u16 port_least = nat_port_least;  // port numbers, and numbers of echo ids
+  u16 port_most = nat_port_most;
+};
+
+struct destination_nat_rule {
+  tuple_predicate applies;
+  address6 to{};
+  std::optional<u16> port;  // a port number; nothing: kept. An echo's type never changes
+};
+
+struct firewall_options {
+  u64 seed = 1;
+  // TCP without its SYN creates states too (replay needs it). Off, such a frame is dropped.
+  bool picks_up = true;
+  tuple_predicate passes;  // empty: everything passes
+  std::vector<source_nat_rule> source_nat;            // the first that applies
+  std::vector<destination_nat_rule> destination_nat;  // the first that applies
+  std::function<eligibility(const wide_tuple& first)> verdict;             // empty: everything may leave the host
+  std::function<array<own_route, 2>(const wide_tuple& first)> own_routes;  // empty: none
+};
+
+enum class firewall_timer : u8 { tcp_opening, tcp_established, tcp_closing, tcp_closed, udp_single, udp_multiple, icmp };
+
+// One state, as a dump shows it.
+struct firewall_state {
+  state_id id;
+  u8 side = 0;       // 0: the opener's side of the appliance, 1: the responder's
+  wide_tuple wire;   // the opener's way round, as on the wire of its side
+  wide_tuple stack;  // the opener's way round, as between the two translations
+  peer_state peers[2] = {peer_state::silent, peer_state::silent};  // opener, responder
+  bool syn_seen[2] = {false, false};
+  bool fin_seen[2] = {false, false};
+  firewall_timer timer = firewall_timer::tcp_opening;
+  instant created;
+  instant last;
+  instant expires;
+  bool relaxed = false;
+  bool picked_up = false;  // a TCP state without the connection's SYN
+  eligibility verdict = reason::none;
+  array<own_route, 2> route{};
+};
+
+enum class firewall_drop : u8 { blocked, no_syn, nat_full, collides, other_side_gone, count_ };
+[[nodiscard]] const char* name(firewall_drop d) noexcept;
+
+struct firewall_pass {
+  bool passed = false;
+  firewall_drop why = firewall_drop::blocked;  // not passed
+  bool created = false;                        // this frame began a connection
+  u8 direction = 0;                            // 0: from the opener
+  wide_tuple leaves;                           // passed: as it leaves
+};
+
+class firewall {
+ public:
+  explicit firewall(firewall_options options = {});
+
+  // --- what frames do -----------------------------------------------------------------------------------
+  // A frame that the host forwards: creates or refreshes states, says how it leaves. `tuple` as it arrives.
+  firewall_pass on_host_frame(const wide_tuple& tuple, tcp_flags flags, ingress where, instant now);
+  // Removes what is over. Only memory depends on it.
+  void expire(instant now);
+
+  // --- what people do -----------------------------------------------------------------------------------
+  bool kill(state_id id);  // false: no such state
+  void flush();            // a rule reload that keeps nothing
+  // Rules for connections from now on; living states keep what they were made with.
+  [[nodiscard]] firewall_options& rules() noexcept { return options_; }
+
+  // --- firewall_policy ----------------------------------------------------------------------------------
+  [[nodiscard]] firewall_answer<tuple4> find(const tuple4& t, instant now) { return answer_for<tuple4>(t, now); }
+  [[nodiscard]] firewall_answer<tuple6> find(const tuple6& t, instant now) { return answer_for<tuple6>(t, now); }
+  [[nodiscard]] bool alive(const array<state_id, 2>& ids, instant now) const;
+  void relax(const array<state_id, 2>& ids, instant now);
+
+  // --- looking ------------------------------------------------------------------------------------------
+  [[nodiscard]] const firewall_state* state(state_id id) const;
+  [[nodiscard]] std::vector<firewall_state> states() const;  // by id
+  [[nodiscard]] usize size() const noexcept { return states_.size(); }
+  [[nodiscard]] u64 dropped(firewall_drop d) const noexcept { return dropped_[static_cast<usize>(d)]; }
+  [[nodiscard]] u64 picked_up() const noexcept { return picked_up_; }
+  // The two indexes and the states agree; no two states arrive by one tuple.
+  [[nodiscard]] bool consistent(std::string* why = nullptr) const;
+
+ private:
+  struct pair_of_states {
+    firewall_state* side[2] = {nullptr, nullptr};
+    u8 direction = 0;
+    [[nodiscard]] bool any() const noexcept { return side[0] != nullptr || side[1] != nullptr; }
+  };
+  struct deadline {
+    instant at;
+    u64 id;
+    [[nodiscard]] bool operator>(const deadline& b) const noexcept { return b.at == at ? id > b.id : b.at < at; }
+  };
+
+  template <tuple_type Tuple>
+  [[nodiscard]] firewall_answer<Tuple> answer_for(const Tuple& t, instant now);
+  [[nodiscard]] pair_of_states look_up(const wide_tuple& arriving, instant now);
+  [[nodiscard]] firewall_state* living(u64 id, instant now);
+  [[nodiscard]] std::optional<firewall_drop> translate_source(wide_tuple& t, instant now);
+  [[nodiscard]] bool arrival_taken(const wide_tuple& arriving, instant now);
+  firewall_state& add(u8 side, const wide_tuple& wire, const wide_tuple& stack, const wide_tuple& first, instant now);
+  void remove(u64 id);
+  firewall_pass drop(firewall_drop why);
+  std::optional<firewall_drop> begin(pair_of_states& p, const wide_tuple& tuple, tcp_flags flags, instant now);
+  void track(firewall_state& s, u8 direction, tcp_flags flags, instant now);
+
+  firewall_options options_;
+  generator random_;
+  u64 next_id_ = 1;
+  std::unordered_map<u64, firewall_state> states_;
+  // By the tuple that frames of the state ARRIVE with on its side: the opener's on side 0, the responder's on side 1.
+  std::unordered_map<wide_tuple, u64, wide_tuple_hash> by_arrival_;
+  // By stack key, to find the state of the other side.
+  std::unordered_map<wide_tuple, u64, wide_tuple_hash> by_stack_[2];
+  std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
+  u64 dropped_[static_cast<usize>(firewall_drop::count_)]{};
+  u64 picked_up_ = 0;
+};
+
+extern template firewall_answer<tuple4> firewall::answer_for(const tuple4&, instant);
+extern template firewall_answer<tuple6> firewall::answer_for(const tuple6&, instant);
+
+static_assert(firewall_policy<firewall>);
+
+}  // namespace octep::sim

@@ -1,0 +1,72 @@
+// Every number of the models, in one place, with where it comes from. One set for all scenarios; nothing is tuned in per
+// scenario (record.md). A scenario that needs a variant says so in its own settings, and the default stays here.
+//
+// Sources: "coprocessor.md" and "system.md" are the specification's pages; "record" is the published record, with the page;
+// "ours" is a choice of this project where both are silent.
+#pragma once
+
+#include <octep/base.hpp>
+#include <octep/ticks.hpp>
+
+namespace octep::sim {
+
+// --- fast path ---------------------------------------------------------------------------------------------
+
+// coprocessor.md: a microflow nobody programmed dies after nine to ten seconds of silence ...
+inline constexpr microseconds microflow_silence_least = from_s(9);
+inline constexpr microseconds microflow_silence_most = from_s(10);
+// ... noticed up to one second later: the far side looks once a second.
+inline constexpr microseconds microflow_look_every = from_s(1);
+// coprocessor.md: the terminal timer of a microflow that met an unusable connection.
+inline constexpr microseconds microflow_terminal = from_s(5);
+// Ours: room for microflows, counted from id 1. The field is 25 bits wide; what the device has is not in the record.
+inline constexpr u32 microflow_capacity = u32{1} << 20;
+// coprocessor.md: rings that punted frames are spread over.
+inline constexpr u32 punt_rings = 8;
+
+// --- queues ------------------------------------------------------------------------------------------------
+
+// record.md R17: 789 to 897 Mbit/s in hardware on a gigabit port; a full-sized frame takes 12.3 us there (1,538 bytes with
+// preamble and gap at 1 Gbit/s).
+inline constexpr u64 wire_frame_ns = 12'304;
+// Record, "A give-back is answered at once": four streams up, 919 Mbit/s and 1.12 cores with everything at the host: about
+// 76,000 segments and half as many acknowledgements a second, 10 us of one core each.
+inline constexpr u64 host_frame_ns = 10'000;
+// Ours: frames that either queue holds before it drops.
+inline constexpr u32 queue_room = 1'024;
+
+// --- command latency ---------------------------------------------------------------------------------------
+
+// coprocessor.md: about 25 us, with a tail to 3 ms. Record: 25 us on average, 920 us at worst over 4,644 commands, 3 ms at
+// worst over 13,942. The shape is ours: a floor and two uniform parts (mean 24.5 us), one answer in 1,000 up to 920 us and one
+// in 10,000 up to 3 ms, which add 0.7 us to the mean.
+inline constexpr u64 answer_floor_us = 10;
+inline constexpr u64 answer_spread_us[] = {14, 15};
+inline constexpr u64 answer_slow_one_in = 1'000;
+inline constexpr u64 answer_slow_us[] = {100, 920};
+inline constexpr u64 answer_slowest_one_in = 10'000;
+inline constexpr u64 answer_slowest_us[] = {920, 3'000};
+// system.md 12: past its limit, an answer is looked for once a millisecond.
+inline constexpr u32 late_look_us = 1'000;
+
+// --- firewall ----------------------------------------------------------------------------------------------
+
+// coprocessor.md gives opening, established, the two of UDP and ICMP. Closing and closed are pf's documented defaults.
+inline constexpr microseconds tcp_opening_timer = from_s(30);
+inline constexpr microseconds tcp_established_timer = from_s(86'400);
+inline constexpr microseconds tcp_closing_timer = from_s(900);
+inline constexpr microseconds tcp_closed_timer = from_s(90);
+inline constexpr microseconds udp_single_timer = from_s(30);
+inline constexpr microseconds udp_multiple_timer = from_s(60);
+inline constexpr microseconds icmp_timer = from_s(10);
+// pf's documented default range of translated source ports.
+inline constexpr u16 nat_port_least = 50'001;
+inline constexpr u16 nat_port_most = 65'535;
+
+// --- routes ------------------------------------------------------------------------------------------------
+
+// Ours: below the smallest MTU that IPv6 allows (RFC 8200, 5), a way out is left to the host.
+inline constexpr u16 least_mtu = 1'280;
+inline constexpr u16 ethernet_mtu = 1'500;
+
+}  // namespace octep::sim
