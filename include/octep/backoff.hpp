@@ -32,8 +32,8 @@ struct backoff_times {
 
 class backoff {
  public:
-  // Doubling the least wait, 1 us, this often passes every wait that 64 bits hold.
-  static constexpr u8 highest_level = 64;
+  // Sixty-four doublings of 1 us pass every wait that 64 bits hold.
+  static constexpr u8 highest_level = 65;
 
   // Begins a wait at `now` and returns its end. `calm_since` is when the peace could have begun at the earliest, for a
   // caller who knows better than the end of the last wait: hold-back names the moment the connection was made.

@@ -178,7 +178,10 @@ class slot_image {
     state_[place] = state_[place] & ~due_bit;
     set_unread(unread_mask() & ~(mask{1} << place));
   }
-  void restart(u32 place) noexcept { state_[place] = state_[place] & ~(due_bit | most_frames); }
+  // Whatever was asked for before is no longer asked for.
+  void recount(u32 place, u32 frames) noexcept {
+    state_[place] = (state_[place] & ~(due_bit | most_frames)) | least(frames, most_frames);
+  }
 
   [[nodiscard]] emptied empty() noexcept {
     emptied gone;
@@ -297,7 +300,7 @@ class candidates {
     const word_hold<A> hold{s.word};
     if (!hold) return false;
     const u32 i = s.image.place_of(t);
-    if (i != places) s.image.restart(i);
+    if (i != places) s.image.recount(i, 0);
     return true;
   }
 

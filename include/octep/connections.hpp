@@ -198,6 +198,8 @@ class connections {
   [[nodiscard]] u32 held() const noexcept { return held_; }  // records that are not free, of any state
   [[nodiscard]] u32 capacity() const noexcept { return static_cast<u32>(records_.size); }
   [[nodiscard]] bool full() const noexcept { return held_ == capacity(); }
+  // Whether there is room for tuples of that family at all.
+  [[nodiscard]] bool has_room_for(family f) const noexcept { return f == family::ipv4 || !pairs6_.empty(); }
 
   // visit(index, record&) for each that is not free, indexes climbing. `visit` may release the one it is given.
   template <class Visit>

@@ -69,6 +69,7 @@ enum class pass_counter : u8 {
   wait_n,
   discards,
   cand_kept,
+  flow_forgot,
   count_
 };
 
@@ -130,6 +131,7 @@ inline constexpr counter_row<pass_counter> pass_counter_rows[] = {
     {pass_counter::wait_n, {"wait_n", "answers", "An answer whose wait was measured."}},
     {pass_counter::discards, {"discards", "discards", "A discard that the far side answered as done."}},
     {pass_counter::cand_kept, {"cand_kept", "slots", "A slot that a discard left alone because a ring held its word."}},
+    {pass_counter::flow_forgot, {"flow_forgot", "connections", "A connection that a discard made the engine forget."}},
 };
 
 static_assert(sizeof(ring_counter_rows) / sizeof(ring_counter_rows[0]) == ring_counter_count);

@@ -9,7 +9,7 @@
 //   keyed_mix      the default: two 64 x 64 -> 128 multiplies under a key chosen at start; nobody outside can pick ports
 //                  that fill a slot on purpose
 //
-// The contract (test/hash_test.cpp, test/spread.hpp and bench/spread_main.cpp hold every policy against it):
+// The contract (test/hash_test.cpp, test/spread.hpp and bench/spread_bench.cpp hold every policy against it):
 //   - neighbours spread: ports, hosts, both climbing, forward and reverse, in either byte order, fill slots as a random
 //     function does. recorded_mix is here because the record needs it, and does not;
 //   - the two directions of a connection are not tied: they share one of 64 slots once in 64;

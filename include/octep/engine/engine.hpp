@@ -1,0 +1,286 @@
+// The engine: a state machine that is pulled.
+//
+// Floor 10.
+//
+//   punt(ring, frame, metadata, now)     any ring, no lock          a frame becomes a candidate, or a count
+//   next(now)                            the worker, pass lock      post this / wait for the answer / idle until
+//   answered(tag, answer, now)           the worker, pass lock      what the far side said to the command outstanding
+//   set, request_discard, readers        anyone, pass lock
+//
+// It does no I/O and never waits: frames, time and answers go in, commands and events come out. A pass suspends at every
+// command, so no lock spans a wait, a late answer is the normal path, and every test is a list of inputs.
+// The glue loops: `next`; post what it says; unlock; look for the answer; lock; `answered`; again. It calls `next` as soon as
+// `World::kick` was called, and no later than `step::until`.
+#pragma once
+
+#include <octep/engine/make.hpp>
+#include <octep/engine/passes.hpp>
+#include <octep/engine/punt.hpp>
+#include <octep/engine/remove.hpp>
+#include <octep/engine/state.hpp>
+
+namespace octep {
+
+struct step {
+  enum class kind : u8 { post, wait, idle };
+
+  kind what = kind::idle;
+  u64 tag = 0;                  // post, wait
+  const command* post = nullptr;  // post: lent until it is answered
+  instant until = never;        // wait, idle: call `next` again by then at the latest
+};
+
+template <world_policy World, class Policies = default_policies>
+class engine {
+ public:
+  using policies = Policies;
+  using state = engine_state<World, Policies>;
+  using hash_type = typename state::hash_type;
+
+  // Bytes that `init` cuts from its arena.
+  [[nodiscard]] static constexpr usize bytes_for(const start_options& o) noexcept {
+    return connections::bytes_for(o.connections, o.ipv6_connections) + next_hops::bytes_for(o.next_hops) +
+           arena::bytes_for<hot_cell>(hot_table<typename state::atomics>::buckets_for(o.connections)) +
+           arena::bytes_for<u32>(o.connections);
+  }
+
+  // In place, once, before any other thread knows the engine. `world` outlives it. A keyed hash is keyed by a number that
+  // nobody outside knows. False: the arena is too small, or the options are more than the device has.
+  [[nodiscard]] bool init(World& world, const start_options& o, const hash_type& hash, arena& memory, instant now) noexcept {
+    state& s = s_;
+    if (o.connections == 0 || o.connections > world.device.connections || o.next_hops > world.device.next_hops) return false;
+    s.world = &world;
+    s.hash = hash;
+    s.values = initial_settings(world.device);
+    const auto buckets = memory.take<hot_cell>(hot_table<typename state::atomics>::buckets_for(o.connections));
+    s.removals = memory.take<u32>(o.connections);
+    if (!s.table.init(memory, o.connections, o.ipv6_connections) || !s.hops.init(memory, o.next_hops) || buckets.empty() ||
+        s.removals.empty())
+      return false;
+    s.hot.init(buckets);
+    s.forget_from = o.connections;
+    s.make_budget.refill(s.values[setting::make_per_sec]);
+    s.poll.next = now + from_ms(s.values[setting::poll_ms]);
+    publish_switches();
+    return true;
+  }
+
+  // --- receive path ---------------------------------------------------------------------------------------
+
+  // A frame of Ethernet, behind its metadata. `ring` is below Policies::rings and one thread's.
+  punt_result punt(u32 ring, const frame_view& in, const punt_metadata& from, instant now) noexcept {
+    return punting::frame(s_, ring, in, from, now);
+  }
+  // A frame that the caller has parsed; `wire_length` in bytes.
+  punt_result punt(u32 ring, const frame_facts& facts, u32 wire_length, const punt_metadata& from, instant now) noexcept {
+    return punting::parsed(s_, ring, facts, wire_length, from, now);
+  }
+
+  // --- the worker, under the pass lock ---------------------------------------------------------------------
+
+  [[nodiscard]] step next(instant now) noexcept {
+    state& s = s_;
+    if (s.commands.outstanding()) return wait(now);
+    const bool posted = choose(now);
+    if (posted) return {step::kind::post, s.commands.tag(), &s.commands.current(), never};
+    return {step::kind::idle, 0, nullptr, idle_until()};
+  }
+
+  // What the far side said. An answer to another tag than the outstanding one is counted and changes nothing.
+  void answered(u64 tag, const answer& said, instant now) noexcept {
+    state& s = s_;
+    // The channel lends its command until the answer is taken.
+    const command was = {s.commands.current().kind, s.commands.current().target, {}, {}, {}};
+    const bool late = s.doing == operation::none;
+    const heard what = s.commands.answered(tag, said, now);
+    publish_figures();
+    if (what == heard::unknown_tag) return;
+    tell_answer(was.kind, tag, said, now);
+    if (late) return answered_late(was, said, now);
+    switch (s.doing) {
+      case operation::make: return making::answered(s, said, now);
+      case operation::take_out: return removing::take_out_answered(s, said, now);
+      case operation::release_hop: return removing::release_answered(s, was.target);
+      case operation::discard: return removing::discard_answered(s, said, now);
+      case operation::none: return;
+    }
+  }
+
+  // Pass lock. Out of range changes nothing. The falling edges are those of `setting_rows`.
+  set_result set(setting which, u32 to, instant now) noexcept {
+    state& s = s_;
+    const bool was_enabled = s.values.on(setting::enable);
+    const set_result r = s.values.set(which, to);
+    if (r != set_result::ok) return r;
+    if (which == setting::enable && was_enabled && to == 0) {
+      request_discard();
+      s.poll.walking = false;
+      s.run.doing = run_state::half::none;
+    }
+    if (which == setting::enable && !was_enabled && to != 0) s.poll.next = now + from_ms(s.values[setting::poll_ms]);
+    publish_switches();
+    return r;
+  }
+
+  // Pass lock. The far side's flow table is to be emptied; what is outstanding is waited for.
+  void request_discard() noexcept {
+    s_.discard_owed = true;
+    s_.discard_from = {};
+  }
+
+  // --- readers ----------------------------------------------------------------------------------------------
+
+  // Pass lock.
+  [[nodiscard]] const connections& table() const noexcept { return s_.table; }
+  [[nodiscard]] const next_hops& hops() const noexcept { return s_.hops; }
+  [[nodiscard]] const channel& commands() const noexcept { return s_.commands; }
+  [[nodiscard]] const settings& values() const noexcept { return s_.values; }
+  [[nodiscard]] bool discard_owed() const noexcept { return s_.discard_owed; }
+  // Any thread.
+  [[nodiscard]] const pass_counters<typename state::atomics>& counters() const noexcept { return s_.counters; }
+  [[nodiscard]] u64 counted(ring_counter c) const noexcept { return sum([c](const auto& r) { return r.value(c); }); }
+  [[nodiscard]] u64 counted(reason why) const noexcept {
+    return is_frame_reason(why) ? sum([why](const auto& r) { return r.value(why); }) : s_.counters.value(why);
+  }
+  [[nodiscard]] const hot_table<typename state::atomics>& hot() const noexcept { return s_.hot; }
+  [[nodiscard]] u32 hash_of(const auto& tuple) const noexcept { return s_.hash(tuple); }
+  // Inside a critical section; takes slot words.
+  template <tuple_type Tuple>
+  [[nodiscard]] auto& candidates_for() noexcept {
+    return s_.template candidates_for<Tuple>();
+  }
+
+ private:
+  using hot_cell = typename state::template cell<u8>;
+
+  // The order at every boundary (system.md 6): an operation ends before another begins; then discard, removals, a due run's
+  // held half and its makes, upkeep, the walk. True: a command is posted.
+  [[nodiscard]] bool choose(instant now) noexcept {
+    state& s = s_;
+    for (;;) {
+      if (s.forget_from < s.table.capacity()) {
+        (void)removing::forget_slice(s);
+        continue;
+      }
+      if (removing::begin_discard(s, now)) return true;
+      if (!s.values.on(setting::enable)) return false;
+      if (removing::begin_take_out(s, now)) return true;
+      if (run_is_due(now)) running::begin(s, now);
+      if (running::go(s, now)) return true;
+      if (removing::begin_release(s, now)) return true;
+      if (!s.poll.walking && s.poll.next <= now) {
+        polling::begin(s, now);
+        continue;  // what waited for a poll goes before its walk
+      }
+      if (!s.poll.walking) return false;
+      if (polling::walk(s, now)) return true;
+    }
+  }
+
+  [[nodiscard]] bool run_is_due(instant now) const noexcept {
+    // Relaxed: `running::begin` takes the request with an exchange that orders what follows.
+    return s_.run.doing == run_state::half::none && s_.values.on(setting::fast) && s_.kicked.load_relaxed() != 0 &&
+           running::due_at(s_) <= now;
+  }
+
+  [[nodiscard]] instant idle_until() const noexcept {
+    const state& s = s_;
+    instant until = s.values.on(setting::enable) ? s.poll.next : never;
+    if (s.discard_owed && s.discard_from < until) until = s.discard_from;
+    if (!s.values.on(setting::enable)) return until;
+    // Relaxed: a request that comes after this load calls `World::kick`.
+    if (s.values.on(setting::fast) && s.kicked.load_relaxed() != 0 && running::due_at(s) < until) until = running::due_at(s);
+    return until;
+  }
+
+  [[nodiscard]] step wait(instant now) noexcept {
+    state& s = s_;
+    const microseconds limit = from_ms(s.values[setting::cmd_limit_ms]);
+    if (s.commands.overdue(now, limit)) unanswered(now);
+    // After its limit a command is looked for once a millisecond (system.md 12).
+    const instant until = s.commands.late() ? now + from_ms(1) : s.commands.overdue_at(limit);
+    return {step::kind::wait, s.commands.tag(), nullptr, until};
+  }
+
+  // Nothing else is posted until the far side answers, is reset, or is declared gone: the buffer is still its.
+  void unanswered(instant now) noexcept {
+    state& s = s_;
+    publish_figures();
+    event e;
+    e.kind = event_kind::command_unanswered;
+    e.what = s.commands.current().kind;
+    e.at = now;
+    e.tag = s.commands.tag();
+    s.world->events(e);
+    switch (s.doing) {
+      case operation::make: return making::unanswered(s, now);
+      case operation::take_out: return removing::take_out_unanswered(s);
+      case operation::release_hop: s.hops.bar(s.releasing); break;
+      case operation::discard:
+      case operation::none: break;
+    }
+    s.doing = operation::none;
+  }
+
+  // The answer to a command whose operation ended unanswered.
+  void answered_late(const command& was, const answer& said, instant now) noexcept {
+    state& s = s_;
+    s.counters.add(pass_counter::cmd_late);
+    const bool done = said.code == answer_code::done;
+    switch (was.kind) {
+      case command_kind::next_hop_set: return done ? s.hops.programmed(was.target) : s.hops.refused(was.target);
+      case command_kind::next_hop_release: return removing::release_answered(s, was.target);
+      case command_kind::create:
+        return done ? removing::owe(s, was.target.index) : removing::free_record(s, was.target.index);
+      case command_kind::deactivate:
+      case command_kind::reclaim:
+      case command_kind::read_entry: return removing::owe(s, was.target.index);
+      case command_kind::discard: return removing::discard_answered(s, said, now);
+      case command_kind::none:
+      case command_kind::count_: return;
+    }
+  }
+
+  void tell_answer(command_kind what, u64 tag, const answer& said, instant now) noexcept {
+    event e;
+    e.kind = event_kind::command_answered;
+    e.what = what;
+    e.code = said.code;
+    e.at = now;
+    e.tag = tag;
+    s_.world->events(e);
+  }
+
+  // The channel's figures, where anybody may read them.
+  void publish_figures() noexcept {
+    const channel_figures& f = s_.commands.figures();
+    auto& c = s_.counters;
+    c.set(pass_counter::wait_last_us, f.wait_last_us);
+    c.set(pass_counter::wait_max_us, f.wait_max_us);
+    c.set(pass_counter::wait_sum_us, f.wait_sum_us);
+    c.set(pass_counter::wait_n, f.wait_n);
+    c.set(pass_counter::cmd_refused, f.cmd_refused);
+    c.set(pass_counter::cmd_unanswered, f.cmd_unanswered);
+    c.set(pass_counter::cmd_unknown_tag, f.cmd_unknown_tag);
+  }
+
+  void publish_switches() noexcept {
+    const settings& v = s_.values;
+    const bool runs = v.on(setting::enable) && v.on(setting::fast);
+    const bool makes = runs && v.on(setting::fast_make) && v.on(setting::auto_make);
+    // Relaxed: see its reader, `punting::write`.
+    s_.receive_switches.store_relaxed((runs ? runs_on : 0) | (makes ? run_makes_on : 0) |
+                                      (v[setting::fast_make_log2] << due_log2_shift));
+  }
+
+  template <class F>
+  [[nodiscard]] u64 sum(F&& of) const noexcept {
+    u64 total = 0;
+    for (const auto& ring : s_.rings) total += of(ring);
+    return total;
+  }
+
+  state s_;
+};
+
+}  // namespace octep

@@ -1,0 +1,252 @@
+// Passes: the poll's walk, and the runs between polls (system.md 6 and 7).
+//
+// Floor 9.
+//
+// Both take candidates one at a time and stop wherever a command is posted; what they keep between commands is a cursor and
+// a count. A candidate that nobody asked about costs a run no look-up beyond the hot table.
+// All of it under the pass lock; slot words inside the world's guard.
+#pragma once
+
+#include <octep/engine/make.hpp>
+#include <octep/engine/state.hpp>
+
+namespace octep {
+
+namespace passing {
+
+// A candidate that a pass took, answered without a command.
+template <tuple_type Tuple, class S>
+void refuse(S& s, const candidate<Tuple>& hand, reason why, asker by, instant now) noexcept {
+  s.counters.add(why);
+  event e;
+  e.kind = event_kind::refused;
+  e.by = by;
+  e.why = why;
+  e.at = now;
+  e.count = hand.count;
+  name_tuple(e, hand.tuple);
+  s.world->events(e);
+}
+
+// One attempt. `none`: a make began and its first command is posted.
+template <tuple_type Tuple, class S>
+[[nodiscard]] reason attempt(S& s, const candidate<Tuple>& hand, asker by, instant now) noexcept {
+  const u32 hashed = s.hash(hand.tuple);
+  reason why = making::eligible(s, hand, hashed, now);
+  if (why == reason::none) why = making::begin<Tuple>(s, by, now);
+  if (why == reason::none) return why;
+  if (why == reason::auto_full) s.full = true;
+  refuse(s, hand, why, by, now);
+  return why;
+}
+
+// Visits the cursor's slot of its family: f.template operator()<Tuple>(slot).
+template <class S, class F>
+auto at_slot(const walk_cursor& at, F&& f) noexcept {
+  return at.slot < S::slots ? f.template operator()<tuple4>(at.slot) : f.template operator()<tuple6>(at.slot - S::slots);
+}
+
+}  // namespace passing
+
+// --- the poll ---------------------------------------------------------------------------------------------
+
+namespace polling {
+
+template <class S>
+inline constexpr u32 slots_of_both = 2 * S::slots;
+
+// Old stamps are clamped a slot a poll: every slot comes round in minutes, where days would do (`tick::oldest_age`).
+template <class S>
+void clamp_ages(S& s, instant now) noexcept {
+  s.poll.clamped = (s.poll.clamped + 1) % slots_of_both<S>;
+  const in_section inside{s.world->guard};
+  // A slot whose word is held is being written, and comes round again.
+  (void)passing::at_slot<S>({s.poll.clamped, 0}, [&]<tuple_type Tuple>(u32 slot) {
+    return s.template candidates_for<Tuple>().clamp_ages(slot, tick::at(now));
+  });
+}
+
+template <class S>
+void begin(S& s, instant now) noexcept {
+  clamp_ages(s, now);
+  s.poll.next = now + from_ms(s.values[setting::poll_ms]);
+  s.counters.add(pass_counter::polls);
+  tell(s, event_kind::poll_begins, now);
+  s.removals_wait = false;
+  s.full = false;
+  s.makes_barred = false;
+  s.make_budget.refill(s.values[setting::make_per_sec]);
+  if (!S::policies::walk_end_clears_marks) s.refusals.clear();
+  s.poll.walking = true;
+  s.poll.spent = 0;
+  s.poll.slots_left = slots_of_both<S>;
+  if (!S::policies::walk_resumes) s.poll.at = {};
+}
+
+template <class S>
+void end(S& s, instant now) noexcept {
+  s.poll.walking = false;
+  if (S::policies::walk_end_clears_marks) s.refusals.clear();
+  tell(s, event_kind::poll_ends, now);
+}
+
+template <class S>
+void next_slot(S& s) noexcept {
+  s.poll.at = {(s.poll.at.slot + 1) % slots_of_both<S>, 0};
+  --s.poll.slots_left;
+}
+
+// Takes the next unread candidate of the cursor's slot and tries it. True: a command was posted.
+template <tuple_type Tuple, class S>
+[[nodiscard]] bool step(S& s, u32 slot, instant now) noexcept {
+  candidate<Tuple>& hand = s.template scratch_for<Tuple>().hand;
+  got took;
+  u32 place = 0;
+  {
+    const in_section inside{s.world->guard};
+    took = s.template candidates_for<Tuple>().take(slot, s.poll.at.place, [](const auto&) noexcept { return true; }, hand, place);
+  }
+  if (took != got::one) {
+    if (took == got::busy) s.counters.add(pass_counter::slots_busy);
+    next_slot(s);
+    return false;
+  }
+  s.poll.at.place = place + 1;
+  s.counters.add(pass_counter::walk_seen);
+  const bool posted = passing::attempt(s, hand, asker::poll, now) == reason::none;
+  if (posted) s.counters.add(pass_counter::flow_attempts);
+  if (posted || S::policies::walk_budget == walk_counts::attempts) ++s.poll.spent;
+  return posted;
+}
+
+// Walks until a command is posted (true) or the walk has ended (false).
+template <class S>
+[[nodiscard]] bool walk(S& s, instant now) noexcept {
+  while (s.poll.slots_left != 0 && s.poll.spent < s.values[setting::poll_commands] && !s.full && !s.makes_barred &&
+         s.values.on(setting::auto_make)) {
+    if (passing::at_slot<S>(s.poll.at, [&]<tuple_type Tuple>(u32 slot) { return step<Tuple>(s, slot, now); })) return true;
+  }
+  end(s, now);
+  return false;
+}
+
+}  // namespace polling
+
+// --- runs -------------------------------------------------------------------------------------------------
+
+namespace running {
+
+template <class S>
+[[nodiscard]] instant due_at(const S& s) noexcept {
+  return s.run.ever ? s.run.last + from_ms(s.values[setting::run_gap_ms]) : instant{};
+}
+
+// The request is cleared BEFORE any slot is read. Acquire pairs with the exchange in `punting::kick`: what was written before
+// a request that this clears is visible to the reads that follow.
+template <class S>
+void begin(S& s, instant now) noexcept {
+  (void)s.kicked.exchange_acq_rel(0);  // its value is known: a request is why the run begins
+  s.run.doing = run_state::half::held;
+  s.run.at = {};
+  s.run.held_attempts = 0;
+  s.run.makes = 0;
+  s.run.skipped_busy = false;
+  s.run.ever = true;
+  s.run.last = now;
+  s.counters.add(pass_counter::fast_runs);
+  tell(s, event_kind::run_begins, now);
+}
+
+template <class S>
+void end(S& s, instant now) noexcept {
+  s.run.doing = run_state::half::none;
+  // A ring may have made its candidate due in a slot that this run could not read: the request stands.
+  if (s.run.skipped_busy) s.kicked.store_relaxed(1);  // relaxed: only this worker reads it before a ring sets it again
+  tell(s, event_kind::run_ends, now);
+}
+
+// What a run may take in its half. Called under the slot's word.
+template <tuple_type Tuple, class S>
+[[nodiscard]] bool wanted_held(S& s, const candidate<Tuple>& c) noexcept {
+  const u32 hashed = s.hash(c.tuple);
+  if (!s.hot.perhaps(hashed)) return false;
+  if (s.table.find(c.tuple, hashed).is) return true;
+  if (!c.due) s.counters.add(pass_counter::fast_scans);
+  return false;
+}
+
+template <tuple_type Tuple, class S>
+[[nodiscard]] bool wanted_make(S& s, const candidate<Tuple>& c) noexcept {
+  if (!c.due) return false;
+  const u32 hashed = s.hash(c.tuple);
+  if (s.refusals.holds(c.tuple, hashed, s.slot_of(hashed))) return false;
+  if (s.run.makes < s.values[setting::make_per_run] && s.make_budget.left() != 0) return true;
+  s.counters.add(reason::fast_make_spent);
+  return false;
+}
+
+// Takes from the cursor's slot what its half wants. True: a command was posted.
+template <tuple_type Tuple, class S>
+[[nodiscard]] bool step(S& s, u32 slot, instant now) noexcept {
+  candidate<Tuple>& hand = s.template scratch_for<Tuple>().hand;
+  const bool held = s.run.doing == run_state::half::held;
+  got took;
+  u32 place = 0;
+  {
+    const in_section inside{s.world->guard};
+    took = s.template candidates_for<Tuple>().take(
+        slot, s.run.at.place,
+        [&](const candidate<Tuple>& c) noexcept { return held ? wanted_held(s, c) : wanted_make(s, c); }, hand, place);
+  }
+  if (took != got::one) {
+    if (took == got::busy) {
+      s.counters.add(pass_counter::slots_busy);
+      s.run.skipped_busy = true;
+    }
+    s.run.at = {s.run.at.slot + 1, 0};
+    return false;
+  }
+  s.run.at.place = place + 1;
+  if (held) {
+    // Attach, revive and take-out begin here when they join; until then the frame of a held connection is read and told.
+    ++s.run.held_attempts;
+    passing::refuse(s, hand, reason::flow_held, asker::run, now);
+    return false;
+  }
+  ++s.run.makes;
+  (void)s.make_budget.spend();  // `wanted_make` saw one left, and only passes spend
+  s.counters.add(pass_counter::fast_make_tries);
+  if (passing::attempt(s, hand, asker::run, now) == reason::none) return true;
+  s.counters.add(pass_counter::fast_make_refused);
+  const u32 hashed = s.hash(hand.tuple);
+  s.refusals.mark(hand.tuple, hashed, s.slot_of(hashed));
+  return false;
+}
+
+template <class S>
+[[nodiscard]] bool half_is_over(const S& s) noexcept {
+  if (s.run.at.slot == polling::slots_of_both<S>) return true;
+  if (s.run.doing == run_state::half::held) return s.run.held_attempts >= s.values[setting::run_attempts];
+  return s.full || s.makes_barred || !s.values.on(setting::fast_make) || !s.values.on(setting::auto_make);
+}
+
+// Runs until a command is posted (true) or the run has ended (false).
+template <class S>
+[[nodiscard]] bool go(S& s, instant now) noexcept {
+  while (s.run.doing != run_state::half::none) {
+    if (half_is_over(s)) {
+      if (s.run.doing == run_state::half::held && s.values.on(setting::fast)) {
+        s.run.doing = run_state::half::makes;
+        s.run.at = {};
+        continue;
+      }
+      end(s, now);
+      return false;
+    }
+    if (passing::at_slot<S>(s.run.at, [&]<tuple_type Tuple>(u32 slot) { return step<Tuple>(s, slot, now); })) return true;
+  }
+  return false;
+}
+
+}  // namespace running
+}  // namespace octep

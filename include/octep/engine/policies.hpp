@@ -1,0 +1,63 @@
+// What an engine is made of: the world it asks, and the policies it was built with.
+//
+// Floor 5.
+//
+// A World is one object: `firewall` and `next_hops` are asked, `device` is read, `guard` is entered around a slot's word,
+// `kick` wakes the worker, `events` is told. Two devices in one machine are two worlds.
+// Policies are types and constants, whole in one struct. None is inherited: a constant that the base derived from another
+// stays stale when the derived struct hides it.
+//
+// Refuses: a default for any of the world's parts. Buys: what a world does not answer does not compile.
+#pragma once
+
+#include <octep/atomic.hpp>
+#include <octep/budget.hpp>
+#include <octep/candidates.hpp>
+#include <octep/choice.hpp>
+#include <octep/device.hpp>
+#include <octep/events.hpp>
+#include <octep/firewall.hpp>
+#include <octep/hash.hpp>
+#include <octep/next_hop.hpp>
+#include <octep/refusals.hpp>
+
+namespace octep {
+
+// Entered by a pass around every slot word it takes: a holder that is preempted keeps every ring from the slot. The
+// receive path enters its own critical section once per batch of frames, outside `punt`.
+template <class G>
+concept guard_policy = requires(G& g) {
+  g.enter();
+  g.leave();
+};
+
+template <class W>
+concept world_policy = firewall_policy<decltype(W::firewall)> && next_hop_source<decltype(W::next_hops)> &&
+                       guard_policy<decltype(W::guard)> && event_sink<decltype(W::events)> && requires(W& w) {
+  { device_facts{w.device} } -> same_as<device_facts>;
+  // Called by any ring, inside its critical section, on a 0-to-1 edge: asks that `next` be called soon. It must not call
+  // into the engine, wait, or take a lock that a pass holds.
+  w.kick();
+};
+
+// What a walk's budget counts. The record's first poll counted every attempt, and eight refusals starved whoever stood
+// behind them (system.md 6); what costs is a command.
+enum class walk_counts : u8 { commands_posted, attempts };
+
+// octep's default design.
+struct default_policies {
+  using atomics = builtin_atomics;
+  using hash = keyed_mix;
+  using choice = oldest_goes;
+  using refusals = refusals_by_tuple<64>;
+  using make_budget = plain_budget;
+  static constexpr limits geometry{.slots = 64, .places = 4};
+  static constexpr u32 rings = 8;  // receive rings (coprocessor.md)
+  static constexpr walk_counts walk_budget = walk_counts::commands_posted;
+  // Ours: a walk begins where the last one stopped, and marks are cleared when it ends. Recorded: each begins at slot 0,
+  // and marks are cleared when it begins.
+  static constexpr bool walk_resumes = true;
+  static constexpr bool walk_end_clears_marks = true;
+};
+
+}  // namespace octep

@@ -1,0 +1,226 @@
+// Remove: where records die (system.md 9, 10, 12).
+//
+// Floor 7.
+//
+//   take-out:  eligible (a record owed to `removals`) ─▶ deactivate, deactivate, reclaim ─▶ answered ─▶ the record is freed
+//   discard:   eligible (owed) ─▶ one command ─▶ answered ─▶ everything is forgotten, in slices, nothing posted for it
+//   next hop:  eligible (its last reference went) ─▶ release ─▶ answered
+//
+// Whatever ends a connection owes it here: a make whose answer came too late, a mark set meanwhile, a discard; later a
+// give-back, a sweep, a kill, an operator. One exit. A record is freed only when its entry is not valid at our revision.
+// All of it under the pass lock.
+#pragma once
+
+#include <octep/engine/state.hpp>
+
+namespace octep {
+
+// Both directions of a connection, whatever its family: f(tuple, hash).
+template <class S, class F>
+void for_both_tuples(S& s, u32 index, F&& f) noexcept {
+  const auto each = [&](const auto& pair) {
+    for (u32 d = 0; d < 2; ++d) f(pair[d], s.table.hash_of(index, d));
+  };
+  if (s.table[index].which == family::ipv4)
+    each(s.table.template tuples_of<tuple4>(index));
+  else
+    each(s.table.template tuples_of<tuple6>(index));
+}
+
+namespace removing {
+
+// The record's memory, tuples, hot counts and references go. Posts nothing.
+template <class S>
+void free_record(S& s, u32 index) noexcept {
+  for (u32 d = 0; d < 2; ++d) {
+    direction_record& way = s.table[index].directions[d];
+    if (way.has_next_hop) s.hops.drop(way.next_hop);
+    way.has_next_hop = false;
+    s.hot.remove(s.table.hash_of(index, d));
+  }
+  s.table.release(index);
+}
+
+// A request never outlives its connection, and the count starts afresh after it (system.md 9).
+template <class S>
+void restart_counts(S& s, u32 index) noexcept {
+  for_both_tuples(s, index, [&]<tuple_type Tuple>(const Tuple& tuple, u32 hashed) {
+    const in_section inside{s.world->guard};
+    auto& there = s.template candidates_for<Tuple>();
+    if (!there.restart_count(s.slot_of(hashed), tuple)) s.counters.add(pass_counter::slots_busy);
+  });
+}
+
+// Owes the record a take-out, once. What owes it twice owes it once.
+template <class S>
+void owe(S& s, u32 index) noexcept {
+  if (s.table[index].state == record_state::leaving) return;
+  s.table[index].state = record_state::leaving;
+  const usize at = (s.removals_first + s.removals_held) % s.removals.size;
+  s.removals[at] = index;
+  ++s.removals_held;
+}
+
+// Posts the take-out's next command, passing over a direction that was never programmed.
+template <class S>
+void post_take_out(S& s, instant now) noexcept {
+  take_out_plan& plan = s.taking_out;
+  const record& leaving = s.table[plan.index];
+  command c;
+  c.target = {plan.index, leaving.revision};
+  using stage = take_out_plan::stage;
+  if (plan.at == stage::deactivate0 && !leaving.directions[0].programmed) plan.at = stage::deactivate1;
+  if (plan.at == stage::deactivate1 && !leaving.directions[1].programmed) plan.at = stage::reclaim;
+  switch (plan.at) {
+    case stage::deactivate0:
+    case stage::deactivate1:
+      c.kind = command_kind::deactivate;
+      c.microflows[0].who = leaving.directions[plan.at == stage::deactivate0 ? 0 : 1].who;
+      break;
+    case stage::reclaim: c.kind = command_kind::reclaim; break;
+    case stage::read_back: c.kind = command_kind::read_entry; break;
+  }
+  s.post(c, now);
+}
+
+// Takes the first record owed. False: none is.
+template <class S>
+[[nodiscard]] bool begin_take_out(S& s, instant now) noexcept {
+  if (s.removals_held == 0 || s.removals_wait) return false;
+  s.taking_out = {take_out_plan::stage::deactivate0, s.removals[s.removals_first]};
+  s.removals_first = (s.removals_first + 1) % static_cast<u32>(s.removals.size);
+  --s.removals_held;
+  s.doing = operation::take_out;
+  tell_connection(s, event_kind::take_out_begins, s.taking_out.index, reason::none, asker::poll, now);
+  post_take_out(s, now);
+  return true;
+}
+
+template <class S>
+void taken_out(S& s, instant now) noexcept {
+  const u32 index = s.taking_out.index;
+  s.doing = operation::none;
+  s.counters.add(pass_counter::flow_reclaimed);
+  tell_connection(s, event_kind::taken_out, index, reason::none, asker::poll, now);
+  // Its frames go on: without the mark it would be made and taken out forty times a second (record, review).
+  for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.refusals.mark(tuple, hashed, s.slot_of(hashed)); });
+  restart_counts(s, index);
+  free_record(s, index);
+}
+
+template <class S>
+void take_out_answered(S& s, const answer& got, instant now) noexcept {
+  take_out_plan& plan = s.taking_out;
+  using stage = take_out_plan::stage;
+  const bool still_valid = got.code == answer_code::done && got.entry == entry_state::valid &&
+                           got.entry_revision == s.table[plan.index].revision;
+  switch (plan.at) {
+    case stage::deactivate0: plan.at = got.code == answer_code::done ? stage::deactivate1 : stage::read_back; break;
+    case stage::deactivate1: plan.at = got.code == answer_code::done ? stage::reclaim : stage::read_back; break;
+    case stage::reclaim:
+      if (got.code == answer_code::done) return taken_out(s, now);
+      plan.at = stage::read_back;
+      break;
+    case stage::read_back:
+      if (!still_valid) return taken_out(s, now);
+      // The far side keeps it: owed again from its first step, but not in a circle.
+      s.doing = operation::none;
+      s.removals_wait = true;
+      s.table[plan.index].state = record_state::doomed;
+      return owe(s, plan.index);
+  }
+  post_take_out(s, now);
+}
+
+// The command passed its limit: the record is kept until the far side has answered, then owed again.
+template <class S>
+void take_out_unanswered(S& s) noexcept {
+  s.doing = operation::none;
+  s.table[s.taking_out.index].state = record_state::doomed;
+  s.counters.add(pass_counter::flow_doomed);
+}
+
+// --- next hops --------------------------------------------------------------------------------------------
+
+template <class S>
+[[nodiscard]] bool begin_release(S& s, instant now) noexcept {
+  const handle idle = s.hops.next_to_release();
+  if (idle.revision == 0) return false;
+  s.releasing = idle;
+  s.doing = operation::release_hop;
+  command c;
+  c.kind = command_kind::next_hop_release;
+  c.target = idle;
+  s.post(c, now);
+  return true;
+}
+
+// Refused or not, the entry is nobody's: a far side that refuses does not hold it at that revision.
+template <class S>
+void release_answered(S& s, handle released) noexcept {
+  s.doing = operation::none;
+  s.hops.released(released);
+  s.counters.add(pass_counter::nhop_released);
+}
+
+// --- discard ----------------------------------------------------------------------------------------------
+
+template <class S>
+[[nodiscard]] bool begin_discard(S& s, instant now) noexcept {
+  if (!s.discard_owed || now < s.discard_from) return false;
+  s.doing = operation::discard;
+  ++s.generation;
+  tell(s, event_kind::discard_begins, now);
+  command c;
+  c.kind = command_kind::discard;
+  s.post(c, now);
+  return true;
+}
+
+// A candidate is the identity of a microflow, and the far side has none now: every candidate of before goes (record, R18).
+template <class S>
+void empty_candidates(S& s) noexcept {
+  const auto each = [&](auto& there) {
+    for (u32 slot = 0; slot < S::slots; ++slot) {
+      const in_section inside{s.world->guard};
+      if (!there.empty_slot(slot)) s.counters.add(pass_counter::cand_kept);
+    }
+  };
+  each(s.candidates4);
+  each(s.candidates6);
+}
+
+template <class S>
+void discard_answered(S& s, const answer& got, instant now) noexcept {
+  s.doing = operation::none;
+  if (got.code != answer_code::done) {
+    s.discard_from = now + from_ms(s.values[setting::poll_ms]);
+    return;
+  }
+  s.discard_owed = false;
+  s.counters.add(pass_counter::discards);
+  ++s.generation;
+  s.removals_held = 0;
+  s.hops.forget_all();
+  s.forget_from = 0;
+  empty_candidates(s);
+  tell(s, event_kind::discarded, now);
+}
+
+// Forgets a slice of what a discard emptied. True while there is more. No make begins before it is done.
+template <class S>
+[[nodiscard]] bool forget_slice(S& s) noexcept {
+  // Ours: some microseconds of work between two releases of the pass lock.
+  constexpr u32 slice = 64;
+  const u32 end = least(s.forget_from + slice, s.table.capacity());
+  for (; s.forget_from < end; ++s.forget_from) {
+    if (s.table[s.forget_from].state == record_state::free) continue;
+    for (direction_record& way : s.table[s.forget_from].directions) way.has_next_hop = false;
+    s.counters.add(pass_counter::flow_forgot);
+    free_record(s, s.forget_from);
+  }
+  return s.forget_from < s.table.capacity();
+}
+
+}  // namespace removing
+}  // namespace octep

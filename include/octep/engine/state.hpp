@@ -1,0 +1,238 @@
+// The engine's memory: every field, with what guards it.
+//
+// Floor 6.
+//
+// Locking key:
+//   (r)  written by any ring, under the slot's own word or as one atomic cell
+//   (o)  one ring's own block, one writer
+//   (p)  pass lock: only between the glue's lock and unlock around `next`, `answered`, `set` and the readers
+//   (s)  set by `init`, constant after
+//
+// Pass scratch lives here, not on a kernel's stack. `init` fills in place: assigning a whole engine would put hundreds of
+// megabytes on the stack at two million records.
+#pragma once
+
+#include <octep/arena.hpp>
+#include <octep/channel.hpp>
+#include <octep/connections.hpp>
+#include <octep/counters.hpp>
+#include <octep/derive.hpp>
+#include <octep/engine/policies.hpp>
+#include <octep/hot_table.hpp>
+#include <octep/next_hops.hpp>
+#include <octep/settings.hpp>
+#include <octep/ticks.hpp>
+
+namespace octep {
+
+// What the caller decides at start.
+struct start_options {
+  u32 connections = 1'022;  // usable entries; at most the device's
+  u32 next_hops = 254;
+  bool ipv6_connections = false;  // memory for IPv6 tuples of connections
+};
+
+// The operation under way. One ends before another begins (system.md 6).
+enum class operation : u8 { none, make, take_out, release_hop, discard };
+
+// What a make carries from one of its commands to the next.
+struct make_plan {
+  enum class stage : u8 { hop0, hop1, create };
+
+  stage at = stage::hop0;
+  asker by = asker::poll;
+  u8 direction = 0;  // of the frame at hand
+  u32 index = 0;
+  u32 frames = 0;      // the candidate's count
+  u32 generation = 0;  // of discards, when it began
+  array<bool, 2> must_set{};
+  array<next_hop, 2> hops{};
+  array<rewrite, 2> to{};
+  bool translates = false;
+};
+
+struct take_out_plan {
+  enum class stage : u8 { deactivate0, deactivate1, reclaim, read_back };
+
+  stage at = stage::deactivate0;
+  u32 index = 0;
+};
+
+// What a make finds out before its first command.
+template <tuple_type Tuple>
+struct make_scratch {
+  firewall_answer<Tuple> state;
+  tuple_pair<Tuple> pair;
+  array<u32, 2> hash{};
+  candidate<Tuple> hand;
+  candidate<Tuple> other;
+  array<next_hop, 2> hops{};
+  u8 direction = 0;
+};
+
+// Where a pass stands: the slots of IPv4, then those of IPv6, numbered through.
+struct walk_cursor {
+  u32 slot = 0;
+  u32 place = 0;
+};
+
+struct poll_state {
+  bool walking = false;
+  walk_cursor at;
+  u32 slots_left = 0;
+  u32 spent = 0;  // of poll_commands
+  instant next;
+  u32 clamped = 0;  // the slot whose old stamps the last poll clamped
+};
+
+struct run_state {
+  enum class half : u8 { none, held, makes };
+
+  half doing = half::none;
+  walk_cursor at;
+  u32 held_attempts = 0;
+  u32 makes = 0;
+  bool skipped_busy = false;
+  bool ever = false;
+  instant last;  // begin of the last run
+};
+
+// Bits of `receive_switches`.
+inline constexpr u32 runs_on = 1;
+inline constexpr u32 run_makes_on = 2;
+inline constexpr u32 due_log2_shift = 8;
+
+template <world_policy World, class Policies>
+struct engine_state {
+  using world_type = World;
+  using policies = Policies;
+  using atomics = typename Policies::atomics;
+  using hash_type = typename Policies::hash;
+  template <class T>
+  using cell = typename atomics::template cell<T>;
+  // No constraint here: clang 14 crashes on one beside a dependent template value.
+  template <class Tuple>
+  using candidates_of = candidates<Tuple, Policies::geometry, typename Policies::choice, atomics>;
+
+  static constexpr u32 slots = Policies::geometry.slots;
+  static constexpr u32 slot_bits = bit_width(slots) - 1;
+  static_assert(atomics_policy<atomics> && hash_policy<hash_type>);
+
+  World* world = nullptr;  // (s)
+  hash_type hash{};        // (s)
+
+  candidates_of<tuple4> candidates4;                   // (r)
+  candidates_of<tuple6> candidates6;                   // (r)
+  cell<u32> kicked;                                    // (r)
+  cell<u32> receive_switches;                          // (p) written, any ring reads
+  hot_table<atomics> hot;                              // (p) written, any ring reads
+  array<ring_counters<atomics>, Policies::rings> rings;  // (o)
+
+  settings values;                          // (p), with everything below
+  pass_counters<atomics> counters;          // written (p), read by anyone
+  connections table;
+  next_hops hops;
+  channel commands;
+  typename Policies::refusals refusals;
+  typename Policies::make_budget make_budget;
+  span<u32> removals;  // a ring of indexes owed a take-out; each record is in it at most once (state `leaving`)
+  u32 removals_first = 0;
+  u32 removals_held = 0;
+
+  operation doing = operation::none;
+  make_plan making;
+  take_out_plan taking_out;
+  handle releasing;
+
+  poll_state poll;
+  run_state run;
+  bool full = false;           // the table was full: no make until the next poll
+  bool makes_barred = false;   // a create was not answered: no make until the next poll
+  bool discard_owed = false;
+  instant discard_from;         // an owed discard is posted from then on: one that was refused waits for the next poll
+  bool removals_wait = false;   // a take-out was read back as still valid: again at the next poll
+  bool enabled = true;
+  u32 generation = 0;          // discards begun or answered
+  u32 forget_from = 0;         // index from which a discard still has to forget; capacity: nothing
+
+  make_scratch<tuple4> scratch4;
+  make_scratch<tuple6> scratch6;
+
+  template <tuple_type Tuple>
+  [[nodiscard]] auto& candidates_for() noexcept {
+    if constexpr (is_same<Tuple, tuple4>)
+      return candidates4;
+    else
+      return candidates6;
+  }
+  template <tuple_type Tuple>
+  [[nodiscard]] auto& scratch_for() noexcept {
+    if constexpr (is_same<Tuple, tuple4>)
+      return scratch4;
+    else
+      return scratch6;
+  }
+  // Posts the operation's next command. Nothing is outstanding.
+  void post(const command& c, instant now) noexcept {
+    event e;
+    e.kind = event_kind::command_posted;
+    e.what = c.kind;
+    e.at = now;
+    e.tag = commands.post(c, now);
+    counters.add(pass_counter::cmd_posted);
+    world->events(e);
+  }
+
+  [[nodiscard]] static constexpr u32 slot_of(u32 hashed) noexcept { return top_bits(hashed, slot_bits); }
+};
+
+// Around every slot word a pass takes.
+template <class Guard>
+class in_section {
+ public:
+  explicit in_section(Guard& g) noexcept : guard_{g} { guard_.enter(); }
+  ~in_section() { guard_.leave(); }
+  in_section(const in_section&) = delete;
+  in_section& operator=(const in_section&) = delete;
+
+ private:
+  Guard& guard_;
+};
+
+// --- telling ----------------------------------------------------------------------------------------------
+
+template <tuple_type Tuple>
+constexpr void name_tuple(event& e, const Tuple& t) noexcept {
+  e.names_tuple = true;
+  e.which = Tuple::which;
+  if constexpr (is_same<Tuple, tuple4>)
+    e.v4 = t;
+  else
+    e.v6 = t;
+}
+
+template <class S>
+void tell(S& s, event_kind kind, instant now) noexcept {
+  event e;
+  e.kind = kind;
+  e.at = now;
+  s.world->events(e);
+}
+
+// About a connection: its direction 0 names it.
+template <class S>
+void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now) noexcept {
+  event e;
+  e.kind = kind;
+  e.at = now;
+  e.why = why;
+  e.by = by;
+  e.connection = {index, s.table[index].revision};
+  if (s.table[index].which == family::ipv4)
+    name_tuple(e, s.table.template tuples_of<tuple4>(index)[0]);
+  else
+    name_tuple(e, s.table.template tuples_of<tuple6>(index)[0]);
+  s.world->events(e);
+}
+
+}  // namespace octep

@@ -1,0 +1,7 @@
+// octep: everything, for consumers. A header of the core includes what it needs instead.
+//
+// Floor 11.
+#pragma once
+
+#include <octep/backoff.hpp>
+#include <octep/engine/engine.hpp>
