@@ -32,7 +32,7 @@ case $how in
         echo "find_package(octep 0.2) accepts this version"
         exit 1
       fi
-      grep 'compatible with requested version "0.2"' later.log
+      tr -s ' \n' ' ' < later.log | grep -o 'compatible with requested version "0.2"'
     fi
     ;;
   pkg_config)
