@@ -1,6 +1,6 @@
 // From a frame to a tuple, or to the one reason why it has none.
 //
-// Floor 2.
+// Floor 3.
 //
 // What it is: Ethernet, up to four 802.1Q/802.1ad tags, IPv4 with options, IPv6 with extension headers, then TCP, UDP
 // or an echo (system.md 2). A clean, untagged IPv4 frame of TCP or UDP is decided by a few wide loads; everything else,

@@ -1,6 +1,6 @@
 // ICMP as far as it is forwarded: the echo request and its reply, and the two port words an echo is known by.
 //
-// Floor 1.
+// Floor 2.
 //
 //   header   type 8 | code 8 | checksum 16 | id 16 | sequence 16      (RFC 792 and RFC 4443, the same shape)
 //   ports    bits 31-16 the id's word | bits 15-0 the request's type as a word, for requests AND replies
