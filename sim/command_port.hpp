@@ -81,7 +81,7 @@ class command_port {
 
   void start(pending p, instant now);
   void execute(const pending& p, instant now);
-  void answer_at(u64 tag, const answer& what, instant submitted, instant ready);
+  void answer_at(u64 tag, const answer& what, instant submitted, instant ready, bool ends_it);
   [[nodiscard]] instant look_at_or_after(instant submitted, instant ready) const noexcept;
   [[nodiscard]] std::optional<command_fault> fault_for(const command& what, instant now);
 
@@ -94,6 +94,7 @@ class command_port {
   std::deque<command_fault> faults_;
   std::deque<pending> unheard_;  // submitted while silent
   bool silent_ = false;
+  instant last_execution_;  // one at a time, in order
   u64 life_ = 0;  // events of an earlier life do nothing
   u64 unanswered_ = 0;
   u64 submitted_ = 0;

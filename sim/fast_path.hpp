@@ -130,8 +130,6 @@ class fast_path {
   [[nodiscard]] u32 connections() const noexcept { return static_cast<u32>(entries_.size()); }
   // The hop that is set at this index and revision.
   [[nodiscard]] const next_hop* hop(handle which) const;
-  // The reading that is the engine's to make by command; here without one.
-  [[nodiscard]] u64 forwarded_by_entry(u32 index) const { return forwarded_.at(index); }
 
  private:
   struct key {
@@ -148,6 +146,7 @@ class fast_path {
     u8 revision = 0;           // of the last microflow with this id
     microseconds patience;     // silence that ends it while nobody programmed it
     instant terminal_at = never;
+    instant queued_for = never;  // its one entry in deadlines_ that counts; an earlier one replaces it
   };
   struct hop_record {
     bool set = false;
@@ -157,25 +156,29 @@ class fast_path {
   struct deadline {
     instant at;
     u32 id;
-    u8 revision;
     [[nodiscard]] bool operator>(const deadline& b) const noexcept { return b.at == at ? id > b.id : b.at < at; }
   };
 
   [[nodiscard]] microflow_record* look_up_or_create(const key& k, instant now);
   [[nodiscard]] microflow_record* named(identity who);
-  void bury(u32 id);
+  void bury(microflow_record& m);
   void bury_all();
-  void condemn(microflow_record& m, instant now);
+  void watch(microflow_record& m);
   [[nodiscard]] instant due(const microflow_record& m) const noexcept;
-  [[nodiscard]] instant next_look_from(instant t) const noexcept;
-  [[nodiscard]] answer create(const command& what);
+  [[nodiscard]] instant look_at_or_after(instant t) const noexcept;
+  [[nodiscard]] bool in_range(identity who) const noexcept;
+  [[nodiscard]] answer_code create(const command& what);
+  [[nodiscard]] answer_code deactivate(identity who);
+  [[nodiscard]] answer_code reclaim(handle connection);
+  [[nodiscard]] answer_code release(handle next_hop);
+  [[nodiscard]] device_counter usable(const microflow_record& m) const;
   verdict punt(verdict v, device_counter why, const wire_frame& frame, instant now);
-  verdict forward(verdict v, microflow_record& m, const hop_record& hop, const wire_frame& frame, instant now);
+  verdict forward(verdict v, microflow_record& m, const wire_frame& frame, instant now);
   void move_queues(instant now);
 
   fast_path_options options_;
   generator random_;
-  instant first_look_;  // phase of the once-a-second look
+  u64 look_phase_us_;  // phase of the once-a-second look
   device_counters counters_;
   paced_queue wire_queue_;
   paced_queue kn_queue_;
@@ -186,7 +189,6 @@ class fast_path {
   std::deque<u32> free_;                  // first in, first out: an id rests as long as it can
   std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
   std::vector<entry_view> entries_;
-  std::vector<u64> forwarded_;
   std::vector<hop_record> hops_;
 };
 

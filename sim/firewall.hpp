@@ -27,11 +27,12 @@
 
 namespace octep::sim {
 
-// Rules see the tuple of a connection's first frame, as it reached the rule: side 0 before, source NAT after destination NAT.
-using tuple_predicate = std::function<bool(const wide_tuple&)>;
+// Rules see the tuple of a connection's first frame and where it arrived: destination NAT and the rest see it as it arrived,
+// source NAT as destination NAT left it.
+using rule_predicate = std::function<bool(const wide_tuple&, ingress where)>;
 
 struct source_nat_rule {
-  tuple_predicate applies;
+  rule_predicate applies;
   address6 to{};            // one address; the first word for IPv4
   bool static_port = false; // keep the source word; a connection that would collide is dropped
   u16 port_least = nat_port_least;  // port numbers, and numbers of echo ids
@@ -39,7 +40,7 @@ struct source_nat_rule {
 };
 
 struct destination_nat_rule {
-  tuple_predicate applies;
+  rule_predicate applies;
   address6 to{};
   std::optional<u16> port;  // a port number; nothing: kept. An echo's type never changes
 };
@@ -48,11 +49,11 @@ struct firewall_options {
   u64 seed = 1;
   // TCP without its SYN creates states too (replay needs it). Off, such a frame is dropped.
   bool picks_up = true;
-  tuple_predicate passes;  // empty: everything passes
+  rule_predicate passes;  // empty: everything passes
   std::vector<source_nat_rule> source_nat;            // the first that applies
   std::vector<destination_nat_rule> destination_nat;  // the first that applies
-  std::function<eligibility(const wide_tuple& first)> verdict;             // empty: everything may leave the host
-  std::function<array<own_route, 2>(const wide_tuple& first)> own_routes;  // empty: none
+  std::function<eligibility(const wide_tuple&, ingress where)> verdict;             // empty: everything may leave the host
+  std::function<array<own_route, 2>(const wide_tuple&, ingress where)> own_routes;  // empty: none
 };
 
 enum class firewall_timer : u8 { tcp_opening, tcp_established, tcp_closing, tcp_closed, udp_single, udp_multiple, icmp };
@@ -115,37 +116,42 @@ class firewall {
   [[nodiscard]] usize size() const noexcept { return states_.size(); }
   [[nodiscard]] u64 dropped(firewall_drop d) const noexcept { return dropped_[static_cast<usize>(d)]; }
   [[nodiscard]] u64 picked_up() const noexcept { return picked_up_; }
-  // The two indexes and the states agree; no two states arrive by one tuple.
+  // The indexes and the states agree; no two states arrive by one tuple.
   [[nodiscard]] bool consistent(std::string* why = nullptr) const;
 
  private:
-  struct pair_of_states {
-    firewall_state* side[2] = {nullptr, nullptr};
+  struct record {
+    firewall_state shown;
+    instant queued_for = never;  // its one entry in deadlines_ that counts; an earlier one replaces it
+  };
+  struct connection {
+    record* side[2] = {nullptr, nullptr};
     u8 direction = 0;
-    [[nodiscard]] bool any() const noexcept { return side[0] != nullptr || side[1] != nullptr; }
   };
   struct deadline {
     instant at;
     u64 id;
     [[nodiscard]] bool operator>(const deadline& b) const noexcept { return b.at == at ? id > b.id : b.at < at; }
   };
+  using outcome = std::optional<firewall_drop>;  // nothing: passed
 
   template <tuple_type Tuple>
   [[nodiscard]] firewall_answer<Tuple> answer_for(const Tuple& t, instant now);
-  [[nodiscard]] pair_of_states look_up(const wide_tuple& arriving, instant now);
-  [[nodiscard]] firewall_state* living(u64 id, instant now);
-  [[nodiscard]] std::optional<firewall_drop> translate_source(wide_tuple& t, instant now);
-  [[nodiscard]] bool arrival_taken(const wide_tuple& arriving, instant now);
-  firewall_state& add(u8 side, const wide_tuple& wire, const wide_tuple& stack, const wide_tuple& first, instant now);
+  [[nodiscard]] connection look_up(const wide_tuple& arriving, instant now);
+  [[nodiscard]] record* living(const std::unordered_map<wide_tuple, u64, wide_tuple_hash>& index, const wide_tuple& key,
+                               instant now);
+  [[nodiscard]] wide_tuple destination_translated(wide_tuple t, ingress where) const;
+  [[nodiscard]] outcome translate_source(wide_tuple& t, ingress where, instant now);
+  [[nodiscard]] outcome begin(connection& c, const wide_tuple& first, tcp_flags flags, ingress where, instant now);
+  record& add(firewall_state s, instant now);
   void remove(u64 id);
-  firewall_pass drop(firewall_drop why);
-  std::optional<firewall_drop> begin(pair_of_states& p, const wide_tuple& tuple, tcp_flags flags, instant now);
-  void track(firewall_state& s, u8 direction, tcp_flags flags, instant now);
+  void track(record& r, u8 direction, tcp_flags flags, instant now);
+  void watch(record& r);
 
   firewall_options options_;
   generator random_;
   u64 next_id_ = 1;
-  std::unordered_map<u64, firewall_state> states_;
+  std::unordered_map<u64, record> states_;
   // By the tuple that frames of the state ARRIVE with on its side: the opener's on side 0, the responder's on side 1.
   std::unordered_map<wide_tuple, u64, wide_tuple_hash> by_arrival_;
   // By stack key, to find the state of the other side.

@@ -20,7 +20,7 @@ inline constexpr microseconds microflow_look_every = from_s(1);
 // coprocessor.md: the terminal timer of a microflow that met an unusable connection.
 inline constexpr microseconds microflow_terminal = from_s(5);
 // Ours: room for microflows, counted from id 1. The field is 25 bits wide; what the device has is not in the record.
-inline constexpr u32 microflow_capacity = u32{1} << 20;
+inline constexpr u32 microflow_capacity = u32{1} << 17;
 // coprocessor.md: rings that punted frames are spread over.
 inline constexpr u32 punt_rings = 8;
 
@@ -47,6 +47,8 @@ inline constexpr u64 answer_slow_us[] = {100, 920};
 inline constexpr u64 answer_slowest_one_in = 10'000;
 inline constexpr u64 answer_slowest_us[] = {920, 3'000};
 // system.md 12: past its limit, an answer is looked for once a millisecond.
+// From a kick to the worker's next look (record, R14).
+inline constexpr microseconds kick_to_run{100};
 inline constexpr u32 late_look_us = 1'000;
 
 // --- firewall ----------------------------------------------------------------------------------------------

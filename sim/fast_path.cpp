@@ -1,0 +1,358 @@
+#include "sim/fast_path.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/crc32c.hpp"
+
+namespace octep::sim {
+
+fast_path::fast_path(const fast_path_options& options)
+    : options_{options},
+      random_{options.seed, 1},
+      look_phase_us_{random_.below(microflow_look_every.count)},
+      wire_queue_{options.wire_frame_ns, options.queue_room},
+      kn_queue_{options.kn_frame_ns, options.queue_room},
+      entries_(options.connections),
+      hops_(options.next_hops) {}
+
+// --- frames -----------------------------------------------------------------------------------------------
+
+verdict fast_path::arrive(const wire_frame& frame, instant now) {
+  advance(now);
+  counters_.add(device_counter::rx_wire);
+  verdict v;
+  if (!frame.is_flow) return punt(v, device_counter::kn_no_flow, frame, now);
+
+  microflow_record* const m = look_up_or_create({frame.where, frame.tuple}, now);
+  if (m == nullptr) return punt(v, device_counter::kn_no_microflow, frame, now);
+  m->view.last_frame = now;
+  v.who = m->view.who;
+  v.has_microflow = true;
+
+  const device_counter why = usable(*m);
+  switch (why) {
+    case device_counter::from_wire_to_wire: break;
+    case device_counter::kn_conn_reclaim_pending:
+    case device_counter::kn_fw_rev_mismatch:
+      // Its own first such frame condemns it; nothing refreshes or lengthens that.
+      if (m->terminal_at == never) {
+        m->terminal_at = now + microflow_terminal;
+        m->view.condemned = true;
+        watch(*m);
+      }
+      return punt(v, why, frame, now);
+    default: return punt(v, why, frame, now);
+  }
+  if (frame.ttl <= 1) return punt(v, device_counter::kn_ttl, frame, now);
+  if (frame.ip_bytes > hops_[m->view.next_hop.index].hop.mtu) return punt(v, device_counter::kn_mtu, frame, now);
+  return forward(v, *m, frame, now);
+}
+
+// from_wire_to_wire, or why a frame of this microflow is punted.
+device_counter fast_path::usable(const microflow_record& m) const {
+  if (!m.view.active) return device_counter::kn_mflow_not_active;
+  const entry_view& e = entries_[m.view.connection.index];
+  if (e.revision != m.view.connection.revision) return device_counter::kn_fw_rev_mismatch;
+  if (e.state != entry_state::valid) return device_counter::kn_conn_reclaim_pending;
+  if (hop(m.view.next_hop) == nullptr) return device_counter::kn_next_hop_mismatch;
+  return device_counter::from_wire_to_wire;
+}
+
+verdict fast_path::punt(verdict v, device_counter why, const wire_frame& frame, instant now) {
+  const std::optional<instant> done = kn_queue_.join(now);
+  v.is = done ? verdict::what::punted : verdict::what::dropped;
+  v.why = done ? why : device_counter::drop_kn_overrun;
+  v.done = done.value_or(now);
+  v.ring = frame.is_flow ? crc32c(frame.tuple) % punt_rings : 0;
+  counters_.add(v.why);
+  move_queues(now);
+  return v;
+}
+
+verdict fast_path::forward(verdict v, microflow_record& m, const wire_frame& frame, instant now) {
+  entry_view& e = entries_[m.view.connection.index];
+  v.connection = m.view.connection;
+  v.hop = hops_[m.view.next_hop.index].hop;
+  v.leaves = frame.tuple;
+  if (e.block.translates) {
+    v.leaves.source = m.view.to.source;
+    v.leaves.destination = m.view.to.destination;
+    v.leaves.ports = m.view.to.ports;
+  }
+  m.view.stamp = now;
+  if (on_tcp_ && e.block.track_tcp && frame.tuple.proto == protocol::tcp &&
+      on_tcp_(m.view.connection.index, m.view.direction, frame, e.identical))
+    e.state = entry_state::pending;
+
+  const std::optional<instant> done = wire_queue_.join(now);
+  v.is = done ? verdict::what::forwarded : verdict::what::dropped;
+  v.why = done ? device_counter::from_wire_to_wire : device_counter::drop_wire_overrun;
+  v.done = done.value_or(now);
+  counters_.add(v.why);
+  move_queues(now);
+  return v;
+}
+
+std::optional<instant> fast_path::host_sends(instant now) {
+  advance(now);
+  const std::optional<instant> done = wire_queue_.join(now);
+  counters_.add(done ? device_counter::from_kn : device_counter::drop_host_overrun);
+  move_queues(now);
+  return done;
+}
+
+void fast_path::move_queues(instant now) {
+  counters_.add(device_counter::tx_wire, wire_queue_.departed(now));
+  counters_.add(device_counter::tx_kn, kn_queue_.departed(now));
+}
+
+// --- microflows and their ends ----------------------------------------------------------------------------
+
+fast_path::microflow_record* fast_path::look_up_or_create(const key& k, instant now) {
+  if (const auto it = by_key_.find(k); it != by_key_.end()) return &records_[it->second - 1];
+
+  // The ids that were never used stand in front of the free list, so taking them first keeps it first in, first out.
+  u32 id = 0;
+  if (records_.size() < options_.microflows) {
+    records_.emplace_back();
+    id = static_cast<u32>(records_.size());
+  } else if (!free_.empty()) {
+    id = free_.front();
+    free_.pop_front();
+  } else {
+    return nullptr;
+  }
+  microflow_record& m = records_[id - 1];
+  m.lives = true;
+  m.revision = static_cast<u8>((m.revision + 1U) & identity::revision_mask);
+  m.patience = {random_.between(microflow_silence_least.count, microflow_silence_most.count)};
+  m.terminal_at = never;
+  m.queued_for = never;
+  m.view = {};
+  m.view.tuple = k.tuple;
+  m.view.where = k.where;
+  m.view.who = identity::make(id, m.revision);
+  m.view.last_frame = now;
+  by_key_.emplace(k, id);
+  watch(m);
+  return &m;
+}
+
+instant fast_path::due(const microflow_record& m) const noexcept {
+  const instant silent = m.view.active ? never : look_at_or_after(m.view.last_frame + m.patience);
+  return least(silent, m.terminal_at);
+}
+
+instant fast_path::look_at_or_after(instant t) const noexcept {
+  const u64 every = microflow_look_every.count;
+  const u64 past = (t.us + every - look_phase_us_) % every;
+  return past == 0 ? t : instant{t.us + every - past};
+}
+
+// Sees to it that `advance` meets the microflow no later than its end.
+void fast_path::watch(microflow_record& m) {
+  const instant end = due(m);
+  if (!(end < m.queued_for)) return;
+  m.queued_for = end;
+  deadlines_.push({end, m.view.who.id()});
+}
+
+void fast_path::advance(instant now) {
+  while (!deadlines_.empty() && deadlines_.top().at <= now) {
+    const deadline d = deadlines_.top();
+    deadlines_.pop();
+    microflow_record& m = records_[d.id - 1];
+    if (!m.lives || !(m.queued_for == d.at)) continue;
+    m.queued_for = never;
+    if (due(m) <= now) {
+      bury(m);
+    } else {
+      watch(m);
+    }
+  }
+  move_queues(now);
+}
+
+void fast_path::bury(microflow_record& m) {
+  by_key_.erase({m.view.where, m.view.tuple});
+  m.lives = false;
+  free_.push_back(m.view.who.id());
+}
+
+void fast_path::bury_all() {
+  for (microflow_record& m : records_)
+    if (m.lives) bury(m);
+  deadlines_ = {};
+}
+
+void fast_path::restart(instant now) {
+  advance(now);
+  by_key_.clear();
+  records_.clear();  // with the revisions: the first identities come again
+  free_.clear();
+  deadlines_ = {};
+  entries_.assign(entries_.size(), {});
+  hops_.assign(hops_.size(), {});
+}
+
+// --- commands ---------------------------------------------------------------------------------------------
+
+answer fast_path::execute(const command& what, instant now) {
+  advance(now);
+  answer a;
+  switch (what.kind) {
+    case command_kind::next_hop_set:
+      if (what.target.index >= hops_.size()) {
+        a.code = answer_code::refused;
+      } else {
+        hops_[what.target.index] = {true, what.target.revision, what.hop};
+      }
+      break;
+    case command_kind::next_hop_release: a.code = release(what.target); break;
+    case command_kind::create: a.code = create(what); break;
+    case command_kind::deactivate: a.code = deactivate(what.microflows[0].who); break;
+    case command_kind::reclaim: a.code = reclaim(what.target); break;
+    case command_kind::read_entry:
+      if (what.target.index >= entries_.size()) {
+        a.code = answer_code::refused;
+      } else {
+        const entry_view& e = entries_[what.target.index];
+        a.entry = e.state;
+        a.entry_revision = e.revision;
+        a.identical = e.identical;
+      }
+      break;
+    case command_kind::discard:
+      bury_all();
+      for (entry_view& e : entries_) e.state = entry_state::reclaimed;
+      break;
+    default: a.code = answer_code::refused; break;
+  }
+  return a;
+}
+
+bool fast_path::in_range(identity who) const noexcept { return who.names_flow() && who.id() <= options_.microflows; }
+
+fast_path::microflow_record* fast_path::named(identity who) {
+  if (!in_range(who) || who.id() > records_.size()) return nullptr;
+  microflow_record& m = records_[who.id() - 1];
+  return m.lives && m.view.who == who ? &m : nullptr;
+}
+
+answer_code fast_path::create(const command& what) {
+  const handle at = what.block.connection;
+  if (at.index >= entries_.size()) return answer_code::refused;
+  // Whatever is there: the far side tests neither state nor revision, which is what makes a revive one command.
+  entries_[at.index] = {entry_state::valid, at.revision, 0, what.block};
+  for (u8 direction = 0; direction < 2; ++direction) {
+    const microflow& told = what.microflows[direction];
+    if (told.who.word == 0) continue;
+    if (!in_range(told.who)) return answer_code::refused;
+    microflow_record* const m = named(told.who);
+    if (m == nullptr) continue;  // and the answer says nothing of it
+    m->view.active = true;
+    m->view.connection = at;
+    m->view.direction = direction;
+    m->view.next_hop = told.next_hop;
+    m->view.to = told.to;
+  }
+  return answer_code::done;
+}
+
+answer_code fast_path::deactivate(identity who) {
+  if (!in_range(who)) return answer_code::refused;
+  if (microflow_record* const m = named(who)) {
+    m->view.active = false;
+    watch(*m);
+  }
+  return answer_code::done;
+}
+
+answer_code fast_path::reclaim(handle connection) {
+  if (connection.index >= entries_.size()) return answer_code::refused;
+  entry_view& e = entries_[connection.index];
+  if (e.state == entry_state::reclaimed || e.revision != connection.revision) return answer_code::refused;
+  e.state = entry_state::reclaimed;
+  return answer_code::done;
+}
+
+answer_code fast_path::release(handle next_hop) {
+  if (hop(next_hop) == nullptr) return answer_code::refused;
+  hops_[next_hop.index].set = false;
+  return answer_code::done;
+}
+
+bool fast_path::give_back(u32 index, u8 identical) {
+  entry_view& e = entries_.at(index);
+  if (e.state != entry_state::valid) return false;
+  e.state = entry_state::pending;
+  e.identical = identical;
+  return true;
+}
+
+// --- looking ----------------------------------------------------------------------------------------------
+
+const next_hop* fast_path::hop(handle which) const {
+  if (which.index >= hops_.size()) return nullptr;
+  const hop_record& h = hops_[which.index];
+  return h.set && h.revision == which.revision ? &h.hop : nullptr;
+}
+
+const microflow_view* fast_path::find(ingress where, const wide_tuple& tuple) const {
+  const auto it = by_key_.find({where, tuple});
+  return it == by_key_.end() ? nullptr : &records_[it->second - 1].view;
+}
+
+const microflow_view* fast_path::find(identity who) const {
+  if (!in_range(who) || who.id() > records_.size()) return nullptr;
+  const microflow_record& m = records_[who.id() - 1];
+  return m.lives && m.view.who == who ? &m.view : nullptr;
+}
+
+std::vector<microflow_view> fast_path::microflows() const {
+  std::vector<microflow_view> all;
+  for (const microflow_record& m : records_)
+    if (m.lives) all.push_back(m.view);
+  return all;
+}
+
+std::vector<microflow_view> fast_path::active_microflows() const {
+  std::vector<microflow_view> all = microflows();
+  std::erase_if(all, [](const microflow_view& m) { return !m.active; });
+  return all;
+}
+
+bool fast_path::conserved(std::string* why) const {
+  return counters_.conserved(wire_queue_.size(), kn_queue_.size(), why);
+}
+
+bool fast_path::consistent(std::string* why) const {
+  const auto fails = [why](std::string sentence) {
+    if (why != nullptr) *why = std::move(sentence);
+    return false;
+  };
+  usize living = 0;
+  for (usize i = 0; i < records_.size(); ++i) {
+    const microflow_record& m = records_[i];
+    if (!m.lives) continue;
+    ++living;
+    if (m.view.who.id() != i + 1) return fails(fmt::format("record {} has id {}", i + 1, m.view.who.id()));
+    const auto it = by_key_.find({m.view.where, m.view.tuple});
+    if (it == by_key_.end() || it->second != i + 1) return fails(fmt::format("id {} is not found by its own key", i + 1));
+    if (m.view.active && m.view.connection.index >= entries_.size())
+      return fails(fmt::format("id {} names entry {}", i + 1, m.view.connection.index));
+  }
+  if (living != by_key_.size()) return fails(fmt::format("{} live, {} are looked up", living, by_key_.size()));
+  if (living + free_.size() != records_.size())
+    return fails(fmt::format("{} live and {} are free of {}", living, free_.size(), records_.size()));
+  std::vector<u32> ids(free_.begin(), free_.end());
+  std::sort(ids.begin(), ids.end());
+  if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) return fails("an id is free twice");
+  for (const u32 id : ids)
+    if (records_[id - 1].lives) return fails(fmt::format("id {} lives and is free", id));
+  return true;
+}
+
+}  // namespace octep::sim

@@ -1,0 +1,359 @@
+#include "sim/firewall.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace octep::sim {
+
+namespace {
+
+microseconds length_of(firewall_timer t) {
+  switch (t) {
+    case firewall_timer::tcp_opening: return tcp_opening_timer;
+    case firewall_timer::tcp_established: return tcp_established_timer;
+    case firewall_timer::tcp_closing: return tcp_closing_timer;
+    case firewall_timer::tcp_closed: return tcp_closed_timer;
+    case firewall_timer::udp_single: return udp_single_timer;
+    case firewall_timer::udp_multiple: return udp_multiple_timer;
+    case firewall_timer::icmp: return icmp_timer;
+  }
+  return {};
+}
+
+timer_class class_of(firewall_timer t) {
+  switch (t) {
+    case firewall_timer::tcp_established:
+    case firewall_timer::udp_multiple:
+    case firewall_timer::icmp: return timer_class::settled;
+    case firewall_timer::tcp_closing:
+    case firewall_timer::tcp_closed: return timer_class::closing;
+    default: return timer_class::opening;
+  }
+}
+
+// A closing state says more than an opening one: it will never settle.
+timer_class less_settled(timer_class a, timer_class b) {
+  if (a == timer_class::closing || b == timer_class::closing) return timer_class::closing;
+  return a == timer_class::opening ? a : b;
+}
+
+peer_state lesser(peer_state a, peer_state b) { return std::min(a, b); }
+
+// How frames of the state arrive on its own side of the appliance.
+wide_tuple arrival(const firewall_state& s) { return s.side == 0 ? s.wire : reverse(s.wire); }
+
+wide_tuple with_source_word(wide_tuple t, u16 word) {
+  t.ports = join_ports(word, t.destination_word());
+  return t;
+}
+
+}  // namespace
+
+const char* name(firewall_drop d) noexcept {
+  constexpr const char* names[] = {"blocked", "no_syn", "nat_full", "collides", "other_side_gone"};
+  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<usize>(firewall_drop::count_));
+  return names[static_cast<usize>(d)];
+}
+
+firewall::firewall(firewall_options options) : options_{std::move(options)}, random_{options_.seed, 3} {}
+
+// --- frames -----------------------------------------------------------------------------------------------
+
+firewall_pass firewall::on_host_frame(const wide_tuple& tuple, tcp_flags flags, ingress where, instant now) {
+  expire(now);
+  firewall_pass pass;
+  connection c = look_up(tuple, now);
+
+  // A client may use its port again as soon as the connection before has ended on both sides.
+  const auto over = [](const record* r) { return r == nullptr || r->shown.timer == firewall_timer::tcp_closed; };
+  if (flags.opens() && tuple.proto == protocol::tcp && over(c.side[0]) && over(c.side[1])) {
+    for (record* r : c.side)
+      if (r != nullptr) remove(r->shown.id.value);
+    c = {};
+  }
+
+  pass.created = c.side[0] == nullptr && c.side[1] == nullptr;
+  outcome refused;
+  if (c.direction == 1 && c.side[0] == nullptr) {
+    refused = firewall_drop::other_side_gone;
+  } else if (c.side[0] == nullptr || c.side[1] == nullptr) {
+    refused = begin(c, tuple, flags, where, now);
+  }
+  if (refused) {
+    pass.created = false;
+    pass.why = *refused;
+    ++dropped_[static_cast<usize>(*refused)];
+    return pass;
+  }
+
+  for (record* r : c.side) track(*r, c.direction, flags, now);
+  pass.passed = true;
+  pass.direction = c.direction;
+  pass.leaves = c.direction == 0 ? c.side[1]->shown.wire : reverse(c.side[0]->shown.wire);
+  return pass;
+}
+
+// The states that a frame of the opener needs and does not find: both, or the responder's side's.
+firewall::outcome firewall::begin(connection& c, const wide_tuple& first, tcp_flags flags, ingress where, instant now) {
+  const bool tcp = first.proto == protocol::tcp;
+  if (options_.passes && !options_.passes(first, where)) return firewall_drop::blocked;
+  if (tcp && !flags.opens() && !options_.picks_up) return firewall_drop::no_syn;
+
+  firewall_state s;
+  s.picked_up = tcp && !flags.opens();
+  if (options_.verdict) s.verdict = options_.verdict(first, where);
+  if (options_.own_routes) s.route = options_.own_routes(first, where);
+  s.stack = c.side[0] != nullptr ? c.side[0]->shown.stack : destination_translated(first, where);
+
+  if (c.side[0] == nullptr && living(by_stack_[0], s.stack, now) != nullptr) return firewall_drop::collides;
+  c.side[1] = living(by_stack_[1], s.stack, now);
+  wide_tuple leaves = s.stack;
+  if (c.side[1] == nullptr) {
+    if (const outcome refused = translate_source(leaves, where, now)) return refused;
+    if (reverse(leaves) == first) return firewall_drop::collides;
+  }
+
+  if (c.side[0] == nullptr) {
+    if (s.picked_up && c.side[1] == nullptr) ++picked_up_;
+    s.side = 0;
+    s.wire = first;
+    c.side[0] = &add(s, now);
+  }
+  if (c.side[1] == nullptr) {
+    s.side = 1;
+    s.wire = leaves;
+    c.side[1] = &add(s, now);
+  }
+  return std::nullopt;
+}
+
+wide_tuple firewall::destination_translated(wide_tuple t, ingress where) const {
+  for (const destination_nat_rule& r : options_.destination_nat) {
+    if (r.applies && !r.applies(t, where)) continue;
+    t.destination = r.to;
+    if (r.port && !is_echo(t.proto)) t.ports = join_ports(t.source_word(), port_word(*r.port));
+    break;
+  }
+  return t;
+}
+
+firewall::outcome firewall::translate_source(wide_tuple& t, ingress where, instant now) {
+  const auto taken = [&](const wide_tuple& leaves) { return living(by_arrival_, reverse(leaves), now) != nullptr; };
+  for (const source_nat_rule& r : options_.source_nat) {
+    if (r.applies && !r.applies(t, where)) continue;
+    t.source = r.to;
+    if (r.static_port) break;
+    const u32 range = u32{r.port_most} - r.port_least + 1;
+    const u32 start = static_cast<u32>(random_.below(range));
+    for (u32 i = 0; i < range; ++i) {
+      const auto number = static_cast<u16>(r.port_least + (start + i) % range);
+      const wide_tuple tried = with_source_word(t, port_word(number));
+      if (taken(tried)) continue;
+      t = tried;
+      return std::nullopt;
+    }
+    return firewall_drop::nat_full;
+  }
+  if (taken(t)) return firewall_drop::collides;
+  return std::nullopt;
+}
+
+void firewall::track(record& r, u8 direction, tcp_flags flags, instant now) {
+  firewall_state& s = r.shown;
+  peer_state& mine = s.peers[direction];
+  peer_state& other = s.peers[1 - direction];
+  s.last = now;
+  if (s.wire.proto == protocol::tcp) {
+    mine = std::max(mine, peer_state::heard);
+    s.syn_seen[direction] |= flags.syn();
+    s.fin_seen[direction] |= flags.fin();
+    if (s.picked_up) {
+      // Nobody knows whose SYN was acknowledged: a frame of each side has to do.
+      if (other != peer_state::silent) mine = other = peer_state::established;
+    } else if (flags.ack() && s.syn_seen[1 - direction]) {
+      other = peer_state::established;
+    }
+    const bool both = mine == peer_state::established && other == peer_state::established;
+    if (flags.rst() || (s.fin_seen[0] && s.fin_seen[1])) s.timer = firewall_timer::tcp_closed;
+    if (s.timer != firewall_timer::tcp_closed)
+      s.timer = s.fin_seen[0] || s.fin_seen[1] ? firewall_timer::tcp_closing
+                : both                         ? firewall_timer::tcp_established
+                                               : firewall_timer::tcp_opening;
+  } else {
+    mine = mine == peer_state::silent ? peer_state::heard : peer_state::established;
+    const bool both = mine == peer_state::established && other == peer_state::established;
+    s.timer = is_echo(s.wire.proto) ? firewall_timer::icmp
+              : both                ? firewall_timer::udp_multiple
+                                    : firewall_timer::udp_single;
+  }
+  s.expires = now + length_of(s.timer);
+  watch(r);
+}
+
+// --- states and their ends --------------------------------------------------------------------------------
+
+firewall::record& firewall::add(firewall_state s, instant now) {
+  s.id = {next_id_++};
+  s.created = s.last = now;
+  by_arrival_[arrival(s)] = s.id.value;
+  by_stack_[s.side][s.stack] = s.id.value;
+  return states_.emplace(s.id.value, record{s, never}).first->second;
+}
+
+void firewall::remove(u64 id) {
+  const auto it = states_.find(id);
+  const firewall_state& s = it->second.shown;
+  by_arrival_.erase(arrival(s));
+  by_stack_[s.side].erase(s.stack);
+  states_.erase(it);
+}
+
+// Sees to it that `expire` meets the state no later than its end.
+void firewall::watch(record& r) {
+  if (!(r.shown.expires < r.queued_for)) return;
+  r.queued_for = r.shown.expires;
+  deadlines_.push({r.queued_for, r.shown.id.value});
+}
+
+void firewall::expire(instant now) {
+  while (!deadlines_.empty() && deadlines_.top().at <= now) {
+    const deadline d = deadlines_.top();
+    deadlines_.pop();
+    const auto it = states_.find(d.id);
+    if (it == states_.end() || !(it->second.queued_for == d.at)) continue;
+    it->second.queued_for = never;
+    if (it->second.shown.expires <= now) {
+      remove(d.id);
+    } else {
+      watch(it->second);
+    }
+  }
+}
+
+bool firewall::kill(state_id id) {
+  if (!states_.contains(id.value)) return false;
+  remove(id.value);
+  return true;
+}
+
+void firewall::flush() {
+  states_.clear();
+  by_arrival_.clear();
+  by_stack_[0].clear();
+  by_stack_[1].clear();
+  deadlines_ = {};
+}
+
+// --- the question -----------------------------------------------------------------------------------------
+
+firewall::record* firewall::living(const std::unordered_map<wide_tuple, u64, wide_tuple_hash>& index,
+                                   const wide_tuple& key, instant now) {
+  const auto it = index.find(key);
+  if (it == index.end()) return nullptr;
+  record& r = states_.at(it->second);
+  return now < r.shown.expires ? &r : nullptr;
+}
+
+firewall::connection firewall::look_up(const wide_tuple& arriving, instant now) {
+  connection c;
+  record* const r = living(by_arrival_, arriving, now);
+  if (r == nullptr) return c;
+  c.direction = r->shown.side;
+  c.side[r->shown.side] = r;
+  c.side[1 - r->shown.side] = living(by_stack_[1 - r->shown.side], r->shown.stack, now);
+  return c;
+}
+
+template <tuple_type Tuple>
+firewall_answer<Tuple> firewall::answer_for(const Tuple& t, instant now) {
+  firewall_answer<Tuple> a;
+  const connection c = look_up(t, now);
+  const firewall_state* const sides[2] = {c.side[0] == nullptr ? nullptr : &c.side[0]->shown,
+                                          c.side[1] == nullptr ? nullptr : &c.side[1]->shown};
+  const firewall_state* const any = sides[0] != nullptr ? sides[0] : sides[1];
+  if (any == nullptr) return a;
+
+  // Where a side's state is gone, so is its translation: the stack key stands in.
+  const wide_tuple arrives = sides[0] != nullptr ? sides[0]->wire : any->stack;
+  const wide_tuple leaves = sides[1] != nullptr ? sides[1]->wire : any->stack;
+  a.found = true;
+  a.proto = any->wire.proto;
+  a.opener = {narrow<Tuple>(arrives.source), arrives.source_word()};
+  a.responder_seen = {narrow<Tuple>(arrives.destination), arrives.destination_word()};
+  a.opener_translated = {narrow<Tuple>(leaves.source), leaves.source_word()};
+  a.responder = {narrow<Tuple>(leaves.destination), leaves.destination_word()};
+  a.route = any->route;
+  a.timer = class_of(any->timer);
+  a.opener_peer = any->peers[0];
+  a.responder_peer = any->peers[1];
+  a.age = now.since(any->created);
+  a.remaining = any->expires.since(now);
+  a.verdict = any->verdict;
+  a.states[0] = any->id;
+  const firewall_state* const second = sides[0] != nullptr ? sides[1] : nullptr;
+  if (second == nullptr) return a;
+
+  a.states[1] = second->id;
+  a.timer = less_settled(a.timer, class_of(second->timer));
+  a.opener_peer = lesser(a.opener_peer, second->peers[0]);
+  a.responder_peer = lesser(a.responder_peer, second->peers[1]);
+  a.age = least(a.age, now.since(second->created));
+  a.remaining = least(a.remaining, second->expires.since(now));
+  if (a.verdict == reason::none) a.verdict = second->verdict;
+  return a;
+}
+
+template firewall_answer<tuple4> firewall::answer_for(const tuple4&, instant);
+template firewall_answer<tuple6> firewall::answer_for(const tuple6&, instant);
+
+bool firewall::alive(const array<state_id, 2>& ids, instant now) const {
+  return std::all_of(ids.begin(), ids.end(), [&](state_id id) {
+    if (id.value == 0) return true;
+    const firewall_state* const s = state(id);
+    return s != nullptr && now < s->expires;
+  });
+}
+
+void firewall::relax(const array<state_id, 2>& ids, instant now) {
+  for (const state_id id : ids) {
+    const auto it = states_.find(id.value);
+    if (it != states_.end() && now < it->second.shown.expires) it->second.shown.relaxed = true;
+  }
+}
+
+// --- looking ----------------------------------------------------------------------------------------------
+
+const firewall_state* firewall::state(state_id id) const {
+  const auto it = states_.find(id.value);
+  return it == states_.end() ? nullptr : &it->second.shown;
+}
+
+std::vector<firewall_state> firewall::states() const {
+  std::vector<firewall_state> all;
+  for (const auto& [id, r] : states_) all.push_back(r.shown);
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.id.value < b.id.value; });
+  return all;
+}
+
+bool firewall::consistent(std::string* why) const {
+  const auto fails = [why](std::string sentence) {
+    if (why != nullptr) *why = std::move(sentence);
+    return false;
+  };
+  for (const auto& [id, r] : states_) {
+    const firewall_state& s = r.shown;
+    if (s.id.value != id) return fails(fmt::format("state {} is kept as {}", s.id.value, id));
+    const auto by_arrival = by_arrival_.find(arrival(s));
+    if (by_arrival == by_arrival_.end() || by_arrival->second != id)
+      return fails(fmt::format("state {} is not found by its arrival", id));
+    const auto by_stack = by_stack_[s.side].find(s.stack);
+    if (by_stack == by_stack_[s.side].end() || by_stack->second != id)
+      return fails(fmt::format("state {} is not found by its stack key", id));
+  }
+  if (by_arrival_.size() != states_.size() || by_stack_[0].size() + by_stack_[1].size() != states_.size())
+    return fails("an index keeps a state that is gone");
+  return true;
+}
+
+}  // namespace octep::sim
