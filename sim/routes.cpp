@@ -26,10 +26,10 @@ wide_tuple neighbour_key(family which, const address6& who) {
 }
 
 // Locally administered, and the same for an address in every run.
-mac_address made_from(const address6& a) {
+link_address made_from(const address6& a) {
   u64 h = 0;
   for (const u32 word : a) h = scatter(h, word);
-  mac_address mac{2, 0, 0, 0, 0, 0};
+  link_address mac{2, 0, 0, 0, 0, 0};
   for (usize i = 1; i < 6; ++i) mac[i] = static_cast<u8>(h >> (8 * i));
   return mac;
 }
@@ -71,7 +71,7 @@ bool routes::remove_own(own_route handle) {
   return own_.erase(handle.handle) != 0;
 }
 
-void routes::resolve_neighbour(family which, const address6& who, const mac_address& mac) {
+void routes::resolve_neighbour(family which, const address6& who, const link_address& mac) {
   neighbours_[neighbour_key(which, who)] = {true, mac};
   ++changes_;
 }

@@ -16,7 +16,7 @@
 
 namespace octep::sim {
 
-using mac_address = array<u8, 6>;
+using link_address = array<u8, 6>;
 
 enum class way_kind : u8 {
   front,      // one front port
@@ -32,7 +32,7 @@ struct way_out {
   std::vector<u16> ports;  // front: one; lagg: its members
   u16 vlan = 0;            // front, lagg. A bridge sends with the VLAN of the other direction
   u16 mtu = ethernet_mtu;
-  mac_address mac{2, 0, 0, 0, 0, 1};  // the appliance's own
+  link_address mac{2, 0, 0, 0, 0, 1};  // the appliance's own
 };
 
 struct prefix {
@@ -49,7 +49,7 @@ struct via {
 
 struct neighbour {
   bool resolved = false;
-  mac_address mac{};
+  link_address mac{};
 };
 
 class routes {
@@ -63,7 +63,7 @@ class routes {
   void add_own(own_route handle, const way_out& way, const via& gateway = {});
   bool remove_own(own_route handle);
 
-  void resolve_neighbour(family which, const address6& who, const mac_address& mac);
+  void resolve_neighbour(family which, const address6& who, const link_address& mac);
   void forget_neighbour(family which, const address6& who);
   // Neighbours nobody named answer with an address made from theirs.
   void resolve_all(bool on) noexcept { resolve_all_ = on; }

@@ -1,7 +1,10 @@
 // The flags of a TCP header that the models ask about, as they stand in its fourteenth byte (RFC 9293, 3.1).
+//
+// The core keeps two of them (`closing`, `syn`): more it never asks. A firewall has to know who acknowledged whom.
 #pragma once
 
 #include <octep/base.hpp>
+#include <octep/frame.hpp>
 
 namespace octep::sim {
 
@@ -21,5 +24,27 @@ struct tcp_flags {
   [[nodiscard]] constexpr bool opens() const noexcept { return syn() && !ack() && !rst() && !fin(); }
   [[nodiscard]] constexpr bool operator==(const tcp_flags&) const noexcept = default;
 };
+
+// Of a frame that the parser took for a candidate; none for anything but TCP.
+[[nodiscard]] constexpr tcp_flags tcp_flags_of(const frame_view& frame, const frame_facts& facts) noexcept {
+  const bool v4 = facts.which == family::ipv4;
+  if (facts.why != reason::none || (v4 ? facts.v4.proto : facts.v6.proto) != protocol::tcp) return {};
+  constexpr u32 flags_at = 13;
+  // The parser has seen the whole chain of headers; a chain that changed since ends the walk at the frame's end.
+  u32 at = facts.network_offset;
+  if (at + ipv4_header_length > frame.at_hand()) return {};
+  if (v4) {
+    at += 4U * (frame.bytes[at] & 0x0fU);
+  } else {
+    u8 next = frame.bytes[at + 6];
+    at += ipv6_header_length;
+    while (next != static_cast<u8>(protocol::tcp) && at + 2 <= frame.at_hand()) {
+      next = frame.bytes[at];
+      at += 8U * (frame.bytes[at + 1] + 1U);
+    }
+  }
+  if (at + flags_at >= frame.at_hand()) return {};
+  return {frame.bytes[at + flags_at]};
+}
 
 }  // namespace octep::sim
