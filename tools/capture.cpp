@@ -1,0 +1,122 @@
+#include "tools/capture.hpp"
+
+#include <fmt/format.h>
+#include <pcap/pcap.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace octep::tools {
+namespace {
+
+constexpr i64 ns_per_second = 1'000'000'000;
+// A lying stamp may be any 64-bit number of seconds; 272 years either way keep nanoseconds inside 64 bits.
+constexpr i64 most_seconds = i64{1} << 33;
+
+struct file_closer {
+  void operator()(std::FILE* file) const noexcept {
+    if (file != stdin) std::fclose(file);
+  }
+};
+using file_pointer = std::unique_ptr<std::FILE, file_closer>;
+
+// Nothing is missing: the empty string. Otherwise what stands in the way of reading from `file` at all.
+std::string unreadable(std::FILE* file) {
+  struct stat about {};
+  if (fstat(fileno(file), &about) != 0) return std::strerror(errno);
+  if (S_ISDIR(about.st_mode)) return "this is a directory, not a capture";
+  if (file == stdin && isatty(fileno(file)) != 0) return "this is a terminal; pipe a capture into it, or name a file";
+  return {};
+}
+
+// What a file that libpcap does not know begins like, for the likeliest mistake.
+std::string looks_like(int first_byte) {
+  switch (first_byte) {
+    case 0x1f: return "; it looks compressed: try `zcat FILE | octep replay -`";
+    case 0x28: return "; it looks compressed: try `zstdcat FILE | octep replay -`";
+    case 0xfd: return "; it looks compressed: try `xzcat FILE | octep replay -`";
+    default: return {};
+  }
+}
+
+std::string name_of_link(int datalink) {
+  const char* const name = pcap_datalink_val_to_name(datalink);
+  const char* const what = pcap_datalink_val_to_description(datalink);
+  if (name == nullptr || what == nullptr) return fmt::format("number {}", datalink);
+  return fmt::format("{} ({})", name, what);
+}
+
+}  // namespace
+
+void capture::closer::operator()(pcap* reader) const noexcept { pcap_close(reader); }
+
+std::optional<capture> capture::open(const std::string& path, std::string& error) {
+  const bool standard_input = path == "-";
+  const std::string name = standard_input ? "standard input" : path;
+  const auto refuse = [&](const std::string& why) {
+    error = fmt::format("{}: {}", name, why);
+    return std::nullopt;
+  };
+
+  file_pointer file{standard_input ? stdin : std::fopen(path.c_str(), "rbe")};
+  if (!file) return refuse(std::strerror(errno));
+  if (const std::string why = unreadable(file.get()); !why.empty()) return refuse(why);
+  const int first_byte = std::getc(file.get());
+  if (first_byte == EOF)
+    return refuse(std::ferror(file.get()) != 0 ? std::strerror(errno) : "the file is empty, so it is no capture");
+  std::ungetc(first_byte, file.get());
+
+  char why[PCAP_ERRBUF_SIZE] = "";
+  pcap_t* const reader = pcap_fopen_offline_with_tstamp_precision(file.get(), PCAP_TSTAMP_PRECISION_NANO, why);
+  if (reader == nullptr)
+    return refuse(fmt::format("no pcap or pcapng capture that can be read: {}{}", why, looks_like(first_byte)));
+  std::unique_ptr<pcap, closer> holder{reader};
+  (void)file.release();  // the reader closes it
+
+  const int datalink = pcap_datalink(reader);
+  const std::optional<link_type> link = link_type_of(datalink);
+  if (!link)
+    return refuse(fmt::format("link type {} is not supported; supported are Ethernet, raw IP, Linux cooked (v1, v2) and "
+                              "BSD loopback",
+                              name_of_link(datalink)));
+  return capture{name, holder.release(), *link};
+}
+
+capture::got capture::next(captured_frame& frame) {
+  pcap_pkthdr* header = nullptr;
+  const u_char* bytes = nullptr;
+  const int said = pcap_next_ex(reader_.get(), &header, &bytes);
+  if (said == PCAP_ERROR_BREAK) return got::end;
+  if (said != 1) {
+    std::FILE* const file = pcap_file(reader_.get());
+    const bool at_end = file != nullptr && std::feof(file) != 0;
+    message_ = at_end ? fmt::format("{}: the file is cut inside a record; read are the {} frames before it", name_, frames_)
+                      : fmt::format("{}: frame {}: {}", name_, frames_ + 1, pcap_geterr(reader_.get()));
+    return at_end ? got::cut : got::bad;
+  }
+  // With nanosecond precision libpcap keeps nanoseconds in tv_usec, and does not check them.
+  const i64 seconds = std::clamp(i64{header->ts.tv_sec}, -most_seconds, most_seconds);
+  const i64 stamp_ns = seconds * ns_per_second + std::clamp(i64{header->ts.tv_usec}, i64{0}, ns_per_second * 4);
+  frame = {{bytes, header->caplen, header->len}, clock(stamp_ns), link_};
+  ++frames_;
+  bytes_ += header->len;
+  if (header->len < header->caplen) ++overlong_;
+  return got::frame;
+}
+
+double capture::seconds() const noexcept {
+  return static_cast<double>(latest_ns_ - earliest_ns_) / static_cast<double>(ns_per_second);
+}
+
+instant capture::clock(i64 stamp_ns) noexcept {
+  if (frames_ == 0) first_ns_ = earliest_ns_ = latest_ns_ = stamp_ns;
+  if (stamp_ns < latest_ns_) ++went_back_;
+  earliest_ns_ = std::min(earliest_ns_, stamp_ns);
+  latest_ns_ = std::max(latest_ns_, stamp_ns);
+  return {static_cast<u64>(latest_ns_ - first_ns_) / 1000};
+}
+
+}  // namespace octep::tools
