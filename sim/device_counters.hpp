@@ -64,6 +64,10 @@ class device_counters {
   void add(device_counter c, u64 n = 1) noexcept { value_[static_cast<usize>(c)] += n; }
   [[nodiscard]] u64 operator[](device_counter c) const noexcept { return value_[static_cast<usize>(c)]; }
   [[nodiscard]] u64 punted() const noexcept;  // all reasons
+  template <class Visit>
+  void each(Visit&& visit) const {  // visit(name, value)
+    for (usize i = 0; i < device_counter_count; ++i) visit(name(static_cast<device_counter>(i)), value_[i]);
+  }
 
   // The law, given what stands in the two queues. False, with the sentence that failed in `why` where it is not null.
   [[nodiscard]] bool conserved(u64 in_wire_queue, u64 in_host_queue, std::string* why) const;

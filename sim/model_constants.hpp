@@ -47,9 +47,9 @@ inline constexpr u64 answer_slow_us[] = {100, 920};
 inline constexpr u64 answer_slowest_one_in = 10'000;
 inline constexpr u64 answer_slowest_us[] = {920, 3'000};
 // system.md 12: past its limit, an answer is looked for once a millisecond.
+inline constexpr u32 late_look_us = 1'000;
 // From a kick to the worker's next look (record, R14).
 inline constexpr microseconds kick_to_run{100};
-inline constexpr u32 late_look_us = 1'000;
 
 // --- firewall ----------------------------------------------------------------------------------------------
 

@@ -80,10 +80,10 @@ class engine {
 
   [[nodiscard]] step next(instant now) noexcept {
     state& s = s_;
-    if (s.commands.outstanding()) return wait(now);
-    const bool posted = choose(now);
-    if (posted) return {step::kind::post, s.commands.tag(), &s.commands.current(), never};
-    return {step::kind::idle, 0, nullptr, idle_until()};
+    if (!s.commands.outstanding() && !choose(now)) return {step::kind::idle, 0, nullptr, idle_until()};
+    if (s.lent) return wait(now);
+    s.lent = true;
+    return {step::kind::post, s.commands.tag(), &s.commands.current(), never};
   }
 
   // What the far side said. An answer to another tag than the outstanding one is counted and changes nothing.

@@ -143,6 +143,7 @@ struct engine_state {
   make_plan making;
   take_out_plan taking_out;
   handle releasing;
+  bool lent = false;  // the glue was told to post the command that is out
 
   poll_state poll;
   run_state run;
@@ -179,6 +180,7 @@ struct engine_state {
     e.what = c.kind;
     e.at = now;
     e.tag = commands.post(c, now);
+    lent = false;
     counters.add(pass_counter::cmd_posted);
     world->events(e);
   }

@@ -1,0 +1,71 @@
+#include "sim/appliance.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/geometries.hpp"
+
+namespace octep::sim {
+
+namespace {
+
+// 203.0.113.1 and 2001:db8::1, of the documentation ranges (RFC 5737, RFC 3849).
+constexpr address4 translated4 = 0x01'71'00'cb;
+constexpr address6 translated6{0xb8'0d'01'20, 0, 0, 0x01'00'00'00};
+
+firewall_options firewall_for(const appliance_options& o) {
+  firewall_options rules;
+  rules.seed = o.seed;
+  if (!o.nat) return rules;
+  const auto translate = [&rules](family which, const address6& to) {
+    source_nat_rule rule;
+    rule.applies = [which](const wide_tuple& t, ingress) { return t.which == which; };
+    rule.to = to;
+    rules.source_nat.push_back(rule);
+  };
+  translate(family::ipv4, widen(translated4));
+  translate(family::ipv6, translated6);
+  return rules;
+}
+
+fast_path_options device_for(const appliance_options& o) {
+  fast_path_options far;
+  far.seed = o.seed;
+  far.connections = o.connections;
+  far.next_hops = o.next_hops;
+  return far;
+}
+
+}  // namespace
+
+appliance::appliance(const appliance_options& options) : rules{firewall_for(options)}, device{device_for(options)} {}
+
+const std::vector<u32>& appliance::slot_choices() {
+  static const std::vector<u32> all{16, 64, 256, 1'024};
+  return all;
+}
+
+const std::vector<u32>& appliance::place_choices() {
+  static const std::vector<u32> all{1, 2, 4, 8, 16};
+  return all;
+}
+
+std::unique_ptr<appliance> appliance::make(const appliance_options& o, std::string& error) {
+  if (o.connections == 0 || o.connections > o.device.connections || o.next_hops > o.device.next_hops) {
+    error = fmt::format("{} has room for {} connections and {} next hops", o.device.name, o.device.connections,
+                        o.device.next_hops);
+    return nullptr;
+  }
+  switch (o.places) {
+    case 1: return with_places<1>(o, error);
+    case 2: return with_places<2>(o, error);
+    case 4: return with_places<4>(o, error);
+    case 8: return with_places<8>(o, error);
+    case 16: return with_places<16>(o, error);
+    default: break;
+  }
+  error = fmt::format("no geometry with {} places a slot (there are {})", o.places, fmt::join(place_choices(), ", "));
+  return nullptr;
+}
+
+}  // namespace octep::sim

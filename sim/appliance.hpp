@@ -1,0 +1,93 @@
+// The appliance: the engine between a model coprocessor, a model firewall and model routes, in virtual time.
+//
+//   arrive ─▶ fast path ─┬─▶ forwarded
+//                        └─▶ punted ─▶ engine.punt ─▶ host forwards it through the firewall
+//   worker (kick, poll, answers) ─▶ engine.next ─▶ command port ─▶ fast path ─▶ engine.answered ─▶ ...
+//
+// What it is: the one driver that replay, scenarios, property tests and fuzzers share. A history is a list of inputs: frames
+// and times; everything else follows from the seed.
+// What it refuses: a clock and a thread. Concurrency: one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <octep/channel.hpp>
+#include <octep/device.hpp>
+#include <octep/events.hpp>
+#include <octep/frame.hpp>
+#include <octep/settings.hpp>
+
+#include "sim/any_hash.hpp"
+#include "sim/command_port.hpp"
+#include "sim/event_queue.hpp"
+#include "sim/fast_path.hpp"
+#include "sim/firewall.hpp"
+#include "sim/routes.hpp"
+
+namespace octep::sim {
+
+struct appliance_options {
+  device_facts device = xgs3300;
+  u32 slots = 64;
+  u32 places = 4;
+  hash_kind hash = hash_kind::keyed;
+  u64 seed = 1;
+  settings values = initial_settings(xgs3300);
+  bool nat = false;  // source NAT of every connection, to one documentation address
+  u32 connections = 1'022;
+  u32 next_hops = 254;
+  std::optional<microseconds> command_latency;  // instead of the distribution
+};
+
+// What became of a frame.
+struct arrival_verdict {
+  bool forwarded = false;
+  reason why = reason::none;  // punted: none where it left a candidate
+  verdict device;             // as the fast path told it
+};
+
+class appliance {
+ public:
+  // A box of the default design in one of the geometries that are compiled in; null with one line in `error` for others.
+  [[nodiscard]] static std::unique_ptr<appliance> make(const appliance_options& options, std::string& error);
+  [[nodiscard]] static const std::vector<u32>& slot_choices();
+  [[nodiscard]] static const std::vector<u32>& place_choices();
+
+  virtual ~appliance() = default;
+
+  // --- inputs -------------------------------------------------------------------------------------------
+  // Runs whatever is due up to and including `to`: polls, runs, answers, timers.
+  virtual void advance(instant to) = 0;
+  // A frame on a front port. `now` is not before the last input's.
+  virtual arrival_verdict arrive(u16 port, const frame_facts& facts, u32 wire_length, tcp_flags flags, instant now) = 0;
+  virtual set_result set(setting which, u32 to) = 0;
+  virtual void request_discard() = 0;
+
+  // --- looking ------------------------------------------------------------------------------------------
+  // How a responder's frame arrives where its opener is translated: rewrites the destination of `reply`, a frame of
+  // direction 1 written as if nothing were translated. False: the firewall does not know the connection.
+  virtual bool translate_reply(frame_facts& reply, instant now) = 0;
+  // Every counter by name: rings, passes, reasons, then the device's own in capitals.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, u64>> counters() const = 0;
+  [[nodiscard]] virtual const settings& values() const = 0;
+  // Every law that must hold between two inputs; the first that does not, in words.
+  [[nodiscard]] virtual bool sound(std::string* why) = 0;
+
+  // Every event of every pass, as it happens.
+  std::function<void(const event&)> on_event;
+
+  event_queue events;
+  firewall rules;
+  routes ways = routes::everywhere();
+  fast_path device;
+
+ protected:
+  explicit appliance(const appliance_options& options);
+};
+
+}  // namespace octep::sim
