@@ -1,0 +1,168 @@
+// Two writers, a reader and a discard on one slot, in every order of their accesses: the accounting is exact in each.
+#include <octep/candidates.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "test/scheduled_atomics.hpp"
+
+namespace octep::test {
+namespace {
+
+const tuple4 one = tuple4::make(0x0100000a, 0x0200000a, 0x1000'0050, protocol::udp);
+const tuple4 two = tuple4::make(0x0100000a, 0x0200000a, 0x1100'0050, protocol::udp);
+const tuple4 three = tuple4::make(0x0100000a, 0x0200000a, 0x1200'0050, protocol::udp);
+
+// What the threads saw, added up by each for itself and compared when all have ended.
+template <class Table>
+struct history {
+  Table table;
+  u64 frames = 0, clashes = 0, lost = 0, evicted = 0, evicted_read = 0, taken = 0, emptied_unread = 0, emptied_read = 0;
+  std::string wrong;
+
+  void write(const tuple4& t, u32 ms) {
+    arrival a;
+    a.who = identity::make(t.ports >> 16, 1);  // derived from the tuple, so that a torn candidate shows
+    a.where = {t.source_word(), 0};
+    a.at = tick{ms};
+    const write_outcome o = table.write(0, t, a, 4);
+    ++frames;
+    clashes += o.clash;
+    lost += o.lost;
+    evicted += o.evicted;
+    evicted_read += o.evicted_read;
+    if (o.clash && (o.lost || o.evicted || o.evicted_read || o.due)) wrong = "a clash did something";
+    if (o.evicted && !o.lost) wrong = "evicted but not lost";
+    if (o.lost && o.evicted_read) wrong = "both read and unread";
+  }
+  void expect_whole(const candidate<tuple4>& c) {
+    if (c.who != identity::make(c.tuple.ports >> 16, 1) || c.where.port != c.tuple.source_word() || c.count == 0)
+      wrong = "a torn candidate";
+  }
+  void take() {
+    candidate<tuple4> out;
+    u32 place = 0;
+    if (table.take(0, 0, [](const auto&) { return true; }, out, place) != got::one) return;
+    expect_whole(out);
+    ++taken;
+  }
+  void discard() {
+    emptied gone;
+    if (!table.empty_slot(0, gone)) return;
+    emptied_unread += gone.unread;
+    emptied_read += gone.read;
+  }
+
+  std::string check() {
+    u64 unread = 0;
+    std::vector<tuple4> held;
+    if (!table.for_each_place(0, [&](u32, const candidate<tuple4>& c) {
+          expect_whole(c);
+          unread += !c.read;
+          for (const tuple4& t : held)
+            if (t == c.tuple) wrong = "one tuple in two places";
+          held.push_back(c.tuple);
+        }))
+      return "the word stayed taken";
+    if (!wrong.empty()) return wrong;
+    if (frames - clashes != taken + lost + emptied_unread + unread)
+      return fmt::format("{} frames - {} clashes != {} taken + {} lost + {} emptied + {} unread", frames, clashes, taken, lost,
+                         emptied_unread, unread);
+    return {};
+  }
+};
+
+template <class Table>
+using moves = std::vector<void (*)(history<Table>&)>;
+
+template <class Table>
+exploration try_all(const moves<Table>& threads, u64 limit = 20'000'000, bool stop_at_first = true) {
+  return explore(
+      [&] {
+        auto h = std::make_shared<history<Table>>();
+        scenario s;
+        for (const auto move : threads) s.threads.push_back([h, move] { move(*h); });
+        s.check = [h] { return h->check(); };
+        return s;
+      },
+      limit, stop_at_first);
+}
+
+template <u32 Places, class Atomics>
+using slot_of = candidates<tuple4, limits{1, Places}, oldest_goes, Atomics>;
+
+// Every access under the word is torn apart as well.
+using every_access = scheduled_atomics<>;
+// The atomic accesses only, for longer threads.
+using atomic_accesses = scheduled_atomics<atomics_fault::none, false>;
+
+template <class Table>
+moves<Table> two_writers_a_reader_a_discard() {
+  return {[](history<Table>& h) { h.write(one, 1); }, [](history<Table>& h) { h.write(two, 2); },
+          [](history<Table>& h) { h.take(); }, [](history<Table>& h) { h.discard(); }};
+}
+
+// Both rings bring the same tuple: a decrypted inner tuple does, across a rekey (record).
+template <class Table>
+moves<Table> one_tuple_on_two_rings() {
+  return {[](history<Table>& h) { h.write(one, 1); }, [](history<Table>& h) { h.write(one, 2); },
+          [](history<Table>& h) { h.take(); }, [](history<Table>& h) { h.discard(); }};
+}
+
+// Enough to read, and then to evict what was read and what was not.
+template <class Table>
+moves<Table> longer_threads() {
+  return {[](history<Table>& h) { h.write(one, 1), h.write(two, 3); }, [](history<Table>& h) { h.write(three, 2); },
+          [](history<Table>& h) { h.take(); }, [](history<Table>& h) { h.discard(); }};
+}
+
+template <class Table>
+void expect_exact(const char* what, const moves<Table>& threads) {
+  const exploration e = try_all<Table>(threads);
+  EXPECT_TRUE(e.complete) << what;
+  EXPECT_EQ(e.wrong, 0U) << what << ": " << e.first_wrong;
+  std::printf("%s, %u place(s): %llu interleavings, all exact\n", what, Table::places,
+              static_cast<unsigned long long>(e.interleavings));
+}
+
+TEST(CandidateInterleavings, TwoWritersAReaderAndADiscardAreAccountedForExactly) {
+  expect_exact("two writers, a reader, a discard", two_writers_a_reader_a_discard<slot_of<1, every_access>>());
+  expect_exact("two writers, a reader, a discard", two_writers_a_reader_a_discard<slot_of<2, every_access>>());
+}
+
+TEST(CandidateInterleavings, OneTupleOnTwoRingsStandsInOnePlace) {
+  expect_exact("one tuple on two rings, a reader, a discard", one_tuple_on_two_rings<slot_of<2, every_access>>());
+}
+
+TEST(CandidateInterleavings, LongerThreadsAreAccountedForExactly) {
+  expect_exact("three frames, a take, a discard", longer_threads<slot_of<1, atomic_accesses>>());
+  expect_exact("three frames, a take, a discard", longer_threads<slot_of<2, atomic_accesses>>());
+}
+
+// That the check above can fail: the same threads over a word that is broken.
+template <atomics_fault Fault>
+exploration over_a_broken_word() {
+  return try_all<slot_of<2, scheduled_atomics<Fault>>>(one_tuple_on_two_rings<slot_of<2, scheduled_atomics<Fault>>>(), 200'000);
+}
+
+TEST(CandidateInterleavings, AWordThatKeepsNobodyOutIsCaught) {
+  const exploration e = over_a_broken_word<atomics_fault::try_always_succeeds>();
+  EXPECT_EQ(e.wrong, 1U);
+  std::printf("a try that always succeeds: caught at interleaving %llu\n", static_cast<unsigned long long>(e.interleavings));
+}
+
+TEST(CandidateInterleavings, AReleaseBeforeTheWriteIsCaught) {
+  const exploration e = over_a_broken_word<atomics_fault::release_runs_ahead>();
+  EXPECT_EQ(e.wrong, 1U);
+  std::printf("a release that runs ahead of the write: caught at interleaving %llu\n",
+              static_cast<unsigned long long>(e.interleavings));
+}
+
+}  // namespace
+}  // namespace octep::test
