@@ -116,6 +116,7 @@ class engine {
       request_discard();
       s.poll.walking = false;
       s.run.doing = run_state::half::none;
+      for (auto& round : s.refusals) round.clear();
     }
     if (which == setting::enable && !was_enabled && to != 0) s.poll.next = now + from_ms(s.values[setting::poll_ms]);
     publish_switches();

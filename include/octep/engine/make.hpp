@@ -144,7 +144,7 @@ void end_refused(S& s, reason why, instant now) noexcept {
   if (s.making.by == asker::run) s.counters.add(pass_counter::fast_make_refused);
   tell_refused(s, index, why, now);
   if (s.making.by == asker::run)
-    for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.refusals.mark(tuple, hashed, s.slot_of(hashed)); });
+    for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.leave_to_poll(tuple, hashed); });
   removing::free_record(s, index);
 }
 

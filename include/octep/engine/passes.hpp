@@ -76,7 +76,10 @@ void begin(S& s, instant now) noexcept {
   s.full = false;
   s.makes_barred = false;
   s.make_budget.refill(s.values[setting::make_per_sec]);
-  if (!S::policies::walk_end_clears_marks) s.refusals.clear();
+  if (S::policies::walk_end_clears_marks)
+    s.young = 1 - s.young;  // that one was cleared when the last walk ended
+  else
+    s.refusals[s.young].clear();
   s.poll.walking = true;
   s.poll.spent = 0;
   s.poll.slots_left = slots_of_both<S>;
@@ -86,7 +89,7 @@ void begin(S& s, instant now) noexcept {
 template <class S>
 void end(S& s, instant now) noexcept {
   s.poll.walking = false;
-  if (S::policies::walk_end_clears_marks) s.refusals.clear();
+  if (S::policies::walk_end_clears_marks) s.refusals[1 - s.young].clear();
   tell(s, event_kind::poll_ends, now);
 }
 
@@ -177,9 +180,7 @@ template <tuple_type Tuple, class S>
 
 template <tuple_type Tuple, class S>
 [[nodiscard]] bool wanted_make(S& s, const candidate<Tuple>& c) noexcept {
-  if (!c.due) return false;
-  const u32 hashed = s.hash(c.tuple);
-  if (s.refusals.holds(c.tuple, hashed, s.slot_of(hashed))) return false;
+  if (!c.due || s.is_left_to_poll(c.tuple, s.hash(c.tuple))) return false;
   if (s.run.makes < s.values[setting::make_per_run] && s.make_budget.left() != 0) return true;
   s.counters.add(reason::fast_make_spent);
   return false;
@@ -218,8 +219,7 @@ template <tuple_type Tuple, class S>
   s.counters.add(pass_counter::fast_make_tries);
   if (passing::attempt(s, hand, asker::run, now) == reason::none) return true;
   s.counters.add(pass_counter::fast_make_refused);
-  const u32 hashed = s.hash(hand.tuple);
-  s.refusals.mark(hand.tuple, hashed, s.slot_of(hashed));
+  s.leave_to_poll(hand.tuple, s.hash(hand.tuple));
   return false;
 }
 

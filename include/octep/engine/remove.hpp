@@ -103,7 +103,7 @@ void taken_out(S& s, instant now) noexcept {
   s.counters.add(pass_counter::flow_reclaimed);
   tell_connection(s, event_kind::taken_out, index, reason::none, asker::poll, now);
   // Its frames go on: without the mark it would be made and taken out forty times a second (record, review).
-  for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.refusals.mark(tuple, hashed, s.slot_of(hashed)); });
+  for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.leave_to_poll(tuple, hashed); });
   restart_counts(s, index);
   free_record(s, index);
 }

@@ -133,7 +133,10 @@ struct engine_state {
   connections table;
   next_hops hops;
   channel commands;
-  typename Policies::refusals refusals;
+  // Two rounds of held marks: those of before the walk that is under way, and those that came since it began. A mark that a
+  // walk sets is not cleared by the end of that same walk: the poll has not been round.
+  array<typename Policies::refusals, 2> refusals;
+  u32 young = 0;
   typename Policies::make_budget make_budget;
   span<u32> removals;  // a ring of indexes owed a take-out; each record is in it at most once (state `leaving`)
   u32 removals_first = 0;
@@ -183,6 +186,16 @@ struct engine_state {
     lent = false;
     counters.add(pass_counter::cmd_posted);
     world->events(e);
+  }
+
+  // The tuple is the poll's until the poll has been round (system.md 7).
+  template <tuple_type Tuple>
+  void leave_to_poll(const Tuple& t, u32 hashed) noexcept {
+    refusals[young].mark(t, hashed, slot_of(hashed));
+  }
+  template <tuple_type Tuple>
+  [[nodiscard]] bool is_left_to_poll(const Tuple& t, u32 hashed) const noexcept {
+    return refusals[0].holds(t, hashed, slot_of(hashed)) || refusals[1].holds(t, hashed, slot_of(hashed));
   }
 
   [[nodiscard]] static constexpr u32 slot_of(u32 hashed) noexcept { return top_bits(hashed, slot_bits); }

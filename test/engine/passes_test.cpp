@@ -1,0 +1,245 @@
+#include <octep/engine/passes.hpp>
+
+#include <gtest/gtest.h>
+
+#include "test/engine/fake_world.hpp"
+
+namespace octep::test {
+namespace {
+
+using enum command_kind;
+
+// One slot with room for many, so that a walk's order is its places' order.
+template <walk_counts Counts, bool Resumes, class Refusals>
+struct walk_policies {
+  using atomics = builtin_atomics;
+  using hash = fold_mix;
+  using choice = oldest_goes;
+  using refusals = Refusals;
+  using make_budget = plain_budget;
+  static constexpr limits geometry{.slots = 4, .places = 64};
+  static constexpr u32 rings = 1;
+  static constexpr walk_counts walk_budget = Counts;
+  static constexpr bool walk_resumes = Resumes;
+  static constexpr bool walk_end_clears_marks = Resumes;
+};
+using ours = walk_policies<walk_counts::commands_posted, true, refusals_by_tuple<4, 64>>;
+using recorded = walk_policies<walk_counts::attempts, false, refusals_by_slot<4>>;
+
+constexpr start_options roomy{.connections = 64, .next_hops = 8, .ipv6_connections = false};
+
+TEST(poll, is_due_once_a_second_and_idle_says_when) {
+  bench_top<> top;
+  EXPECT_EQ(top.next().what, step::kind::idle);
+  EXPECT_EQ(top.next().until, instant{6'000'000});
+  top.now = instant{5'999'999};
+  (void)top.next();
+  EXPECT_EQ(top.count(pass_counter::polls), 0U);
+  top.now = instant{6'000'000};
+  EXPECT_EQ(top.next().until, instant{7'000'000});
+  EXPECT_EQ(top.count(pass_counter::polls), 1U);
+}
+
+TEST(poll, counts_an_attempt_when_it_posted_a_command) {
+  bench_top<ours> top{roomy};
+  // Forty flows that can never be made stand in front of and between twenty that can.
+  for (u32 n = 1; n <= 60; ++n) {
+    if (n % 3 == 0) top.world.firewall.known4.push_back(settled_state(flow(n), n));
+    top.both(flow(n), 10 * n);
+  }
+  top.to_next_poll();
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::auto_made), 8U) << "eight attempts, however many were refused on the way";
+  EXPECT_GE(top.count(reason::flow_nostate), 8U);
+  top.to_next_poll();
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::auto_made), 16U);
+  top.to_next_poll();
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::auto_made), 20U);
+}
+
+TEST(poll, by_the_recorded_count_is_starved_by_eight_refusals) {
+  bench_top<recorded> top{roomy};
+  for (u32 n = 1; n <= 40; ++n) top.both(flow(n), 10 * n);
+  const tuple4 last = flow(50);
+  top.world.firewall.known4.push_back(settled_state(last, 50));
+  for (int poll = 1; poll <= 4; ++poll) {
+    for (u32 n = 1; n <= 40; ++n) top.both(flow(n), 10 * n);
+    top.both(last, 900);
+    top.to_next_poll();
+    top.settle();
+    EXPECT_EQ(top.count(reason::flow_nostate), 8U * static_cast<u64>(poll)) << "exactly eight refusals a poll";
+  }
+}
+
+TEST(poll, goes_on_where_the_last_walk_stopped) {
+  bench_top<ours> top{roomy};
+  // Sixteen makeable, seen at every poll: a walk from slot 0 would make the same eight places first and the rest never.
+  for (u32 n = 1; n <= 16; ++n) top.world.firewall.known4.push_back(settled_state(flow(n), n));
+  for (u32 n = 1; n <= 16; ++n) top.both(flow(n), 10 * n);
+  top.to_next_poll();
+  top.settle();
+  top.to_next_poll();
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::auto_made), 16U) << "what the first walk did not reach stood there unread";
+}
+
+TEST(poll, makes_nothing_while_auto_is_off) {
+  bench_top<> top;
+  top.world.firewall.known4.push_back(settled_state(flow(1)));
+  (void)top.core().set(setting::auto_make, 0, top.now);
+  top.both(flow(1), 100, 20);
+  top.to_next_poll();
+  EXPECT_EQ(top.settle(), kinds{});
+  EXPECT_EQ(top.count(pass_counter::walk_seen), 0U);
+  (void)top.core().set(setting::auto_make, 1, top.now);
+  top.to_next_poll();
+  EXPECT_EQ(top.settle(), (kinds{next_hop_set, next_hop_set, create}));
+}
+
+TEST(poll, enters_the_guard_around_every_slot_and_leaves_it) {
+  bench_top<> top;
+  top.both(flow(1), 100);
+  top.to_next_poll();
+  top.settle();
+  EXPECT_GT(top.world.guard.entered, 0U);
+  EXPECT_EQ(top.world.guard.depth, 0);
+}
+
+// --- runs -------------------------------------------------------------------------------------------------
+
+struct run : ::testing::Test {
+  bench_top<ours> top{roomy};
+
+  void known(u32 n) { top.world.firewall.known4.push_back(settled_state(flow(n), n)); }
+};
+
+TEST_F(run, makes_a_due_candidate_between_polls) {
+  known(1);
+  top.both(flow(1), 100, 16);
+  EXPECT_EQ(top.world.kicks, 1U);
+  EXPECT_EQ(top.settle(), (kinds{next_hop_set, next_hop_set, create}));
+  EXPECT_EQ(top.count(pass_counter::fast_made), 1U);
+  EXPECT_EQ(top.count(pass_counter::polls), 0U);
+}
+
+TEST_F(run, costs_a_candidate_that_is_neither_due_nor_held_nothing) {
+  known(1);
+  known(2);
+  top.both(flow(2), 200, 3);
+  top.both(flow(1), 100, 16);
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_make_tries), 1U);
+  EXPECT_EQ(top.count(pass_counter::fast_scans), 0U);
+  const u64 asked = top.world.firewall.asked;
+  top.to_next_poll();
+  top.settle();
+  EXPECT_GT(top.world.firewall.asked, asked) << "it was left unread, for the poll";
+  EXPECT_EQ(top.count(pass_counter::auto_made), 2U);
+}
+
+TEST_F(run, is_at_most_one_in_five_milliseconds) {
+  top.both(flow(1), 100, 16);
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_runs), 1U);
+  const instant first = top.now;
+  top.now.us += 1'000;
+  top.both(flow(2), 200, 16);
+  EXPECT_EQ(top.world.kicks, 2U);
+  EXPECT_EQ(top.next().until, first + from_ms(5));
+  EXPECT_EQ(top.count(pass_counter::fast_runs), 1U);
+  top.now = first + from_ms(5);
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_runs), 2U);
+}
+
+TEST_F(run, tries_four_makes_and_says_when_it_passed_one_over) {
+  for (u32 n = 1; n <= 6; ++n) {
+    known(n);
+    top.both(flow(n), 10 * n, 16);
+  }
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_made), 4U);
+  EXPECT_GT(top.count(reason::fast_make_spent), 0U);
+}
+
+TEST_F(run, spends_at_most_what_the_second_has) {
+  (void)top.core().set(setting::make_per_sec, 5, top.now);
+  top.to_next_poll();
+  top.settle();  // the poll takes up the new budget
+  for (u32 n = 1; n <= 20; ++n) top.both(flow(n), 10 * n, 16);  // none can be made
+  for (int i = 0; i < 20; ++i) {
+    top.now.us += 5'000;
+    top.both(flow(40), 400, 64);  // keeps asking
+    top.settle();
+  }
+  EXPECT_EQ(top.count(pass_counter::fast_make_tries), 5U);
+}
+
+TEST_F(run, leaves_a_refused_tuple_to_the_poll_and_only_that_tuple) {
+  top.both(flow(1), 100, 16);
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_make_refused), 2U) << "both directions were due";
+  top.now.us += 5'000;
+  top.both(flow(1), 100, 64);
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_make_tries), 2U) << "at most once a tuple between two polls";
+  known(2);
+  top.now.us += 5'000;
+  top.both(flow(2), 200, 16);
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_made), 1U) << "whoever shares the slot does not wait";
+  known(1);
+  top.to_next_poll();
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::auto_made), 2U);
+}
+
+TEST(recorded_run, leaves_the_whole_slot_to_the_poll) {
+  bench_top<recorded> top{roomy};
+  // Two flows whose opening tuples share a slot, found by looking.
+  const auto slot = [&](u32 n) { return top_bits(top.core().hash_of(flow(n)), 2); };
+  u32 second = 2;
+  while (slot(second) != slot(1)) ++second;
+  for (int i = 0; i < 16; ++i) (void)top.frame(flow(1), 1, 100);
+  top.settle();
+  ASSERT_EQ(top.count(pass_counter::fast_make_refused), 1U);
+  top.now.us += 5'000;
+  for (int i = 0; i < 16; ++i) (void)top.frame(flow(second), 1, 200);
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_make_tries), 1U);
+}
+
+TEST_F(run, reads_the_frames_of_held_connections_first) {
+  known(1);
+  known(2);
+  top.both(flow(1), 100, 16);
+  top.settle();
+  top.now.us += 5'000;
+  top.both(flow(2), 200, 16);
+  (void)top.frame(flow(1), 1, 100);
+  top.world.events.seen.clear();
+  top.settle();
+  std::vector<event_kind> order;
+  for (const event& e : top.world.events.seen)
+    if (e.kind == event_kind::refused || e.kind == event_kind::make_begins) order.push_back(e.kind);
+  ASSERT_GE(order.size(), 2U);
+  EXPECT_EQ(order.front(), event_kind::refused);
+  EXPECT_EQ(order.back(), event_kind::make_begins);
+  EXPECT_EQ(top.last_refusal(), reason::flow_held);
+}
+
+TEST_F(run, ends_its_making_at_a_full_table_until_the_poll) {
+  bench_top<ours> small{{.connections = 1, .next_hops = 8, .ipv6_connections = false}};
+  for (u32 n = 1; n <= 3; ++n) {
+    small.world.firewall.known4.push_back(settled_state(flow(n), n));
+    small.both(flow(n), 10 * n, 16);
+  }
+  small.settle();
+  EXPECT_EQ(small.count(pass_counter::fast_made), 1U);
+  EXPECT_EQ(small.count(reason::auto_full), 1U);
+}
+
+}  // namespace
+}  // namespace octep::test
