@@ -32,8 +32,8 @@ TEST(Hash, GoldenValuesAreTheSameAtRunTime) {
   EXPECT_EQ(recorded_mix{}(u), 0x3571e094U);
   EXPECT_EQ(fold_mix{}(t), 0x186e2b9eU);
   EXPECT_EQ(fold_mix{}(u), 0xe728afa8U);
-  EXPECT_EQ(keyed_mix{}(t), 0x64a47663U);
-  EXPECT_EQ(keyed_mix{}(u), 0x6c916825U);
+  EXPECT_EQ(keyed_mix{}(t), 0x54f0205cU);
+  EXPECT_EQ(keyed_mix{}(u), 0x35c3f425U);
 }
 
 TEST(Hash, TheWideProductIsTheSchoolProduct) {
@@ -211,7 +211,8 @@ TEST(Avalanche, TheRecordedMixHasNone) {
 
 // --- spread ----------------------------------------------------------------------------------------------------------
 
-// 1,000 draws: chi-square per degree has a standard deviation of 0.006 over them, the lost share of the rarest case of 7 %.
+// Over 1,000 draws chi-square per degree has a standard deviation of 0.006, and the lost share of the rarest case, four
+// flows, one of 10 %; functions that spread badly lose several times what a random one does.
 // bench/spread_bench.cpp takes 100,000 and holds both within 5 % (target P6).
 constexpr u32 draws = 1'000;
 
@@ -234,7 +235,7 @@ std::vector<keyed_mix> under_keys(u32 n) {
 
 void expect_like_random(const spread::verdict& v) {
   EXPECT_LT(v.chi_square, 1.03) << spread::name_of(v.worst_chi_square);
-  EXPECT_LT(v.lost, 1.30) << spread::name_of(v.worst_lost);
+  EXPECT_LT(v.lost, 1.45) << spread::name_of(v.worst_lost);
 }
 
 TEST(Spread, KeyedMixFillsSlotsLikeARandomFunctionOnEveryPattern) {

@@ -321,37 +321,38 @@ class jenkins {
   explicit jenkins(u64 seed) : seed_{static_cast<u32>(seed)} {}
   template <tuple_type Tuple>
   u32 operator()(const Tuple& t) const {
-    u32 s[3];
-    for (u32& x : s) x = 0xdead'beefU + (Tuple::words << 2) + seed_;
-    u32 i = 0;
-    for (; Tuple::words - i > 3; i += 3) {
-      for (u32 k = 0; k < 3; ++k) s[k] += t.word(i + k);
-      mix(s);
+    u32 a = 0xdead'beefU + (Tuple::words << 2) + seed_;
+    u32 b = a;
+    u32 c = a;
+    if constexpr (Tuple::words == 4) {
+      a += t.word(0), b += t.word(1), c += t.word(2);
+      mix(a, b, c);
+      a += t.word(3);
+    } else {
+      a += t.source[0], b += t.source[1], c += t.source[2];
+      mix(a, b, c);
+      a += t.source[3], b += t.destination[0], c += t.destination[1];
+      mix(a, b, c);
+      a += t.destination[2], b += t.destination[3], c += t.ports;
+      mix(a, b, c);
+      a += static_cast<u32>(t.proto);
     }
-    for (u32 k = 0; i < Tuple::words; ++i, ++k) s[k] += t.word(i);
-    finish(s);
-    return s[2];
+    finish(c, b, 14), finish(a, c, 11), finish(b, a, 25), finish(c, b, 16), finish(a, c, 4), finish(b, a, 14), finish(c, b, 24);
+    return c;
   }
 
  private:
-  static void mix(u32 (&s)[3]) {
-    constexpr u32 by[6] = {4, 6, 8, 16, 19, 4};
-    for (u32 i = 0; i < 6; ++i) {
-      u32& x = s[i % 3];
-      const u32 y = s[(i + 2) % 3];
-      x -= y;
-      x ^= rotate_left(y, by[i]);
-      s[(i + 2) % 3] += s[(i + 1) % 3];
-    }
+  static void mix(u32& a, u32& b, u32& c) {
+    step(a, c, b, 4), step(b, a, c, 6), step(c, b, a, 8), step(a, c, b, 16), step(b, a, c, 19), step(c, b, a, 4);
   }
-  static void finish(u32 (&s)[3]) {
-    constexpr u32 by[7] = {14, 11, 25, 16, 4, 14, 24};
-    for (u32 i = 0; i < 7; ++i) {
-      u32& x = s[(i + 2) % 3];
-      const u32 y = s[(i + 1) % 3];
-      x ^= y;
-      x -= rotate_left(y, by[i]);
-    }
+  static void step(u32& x, u32& y, u32 z, u32 by) {
+    x -= y;
+    x ^= rotate_left(y, by);
+    y += z;
+  }
+  static void finish(u32& x, u32 y, u32 by) {
+    x ^= y;
+    x -= rotate_left(y, by);
   }
 
   u32 seed_;

@@ -6,8 +6,8 @@
 //   recorded_mix   the record's, one 32-bit multiply: cheapest, and ten times worse than random where a host climbs
 //                  together with its port (docs/hash.md)
 //   fold_mix       no key, no wide multiply: spreads like a random function, foreseen by anyone who reads this file
-//   keyed_mix      the default: two 64 x 64 -> 128 multiplies under a key chosen at start; nobody outside can pick ports
-//                  that fill a slot on purpose
+//   keyed_mix      the default: a 64 x 64 -> 128 multiply and a narrow one under a key chosen at start; nobody outside can
+//                  pick ports that fill a slot on purpose
 //
 // The contract (test/hash_test.cpp, test/spread.hpp and bench/spread_bench.cpp hold every policy against it):
 //   - neighbours spread: ports, hosts, both climbing, forward and reverse, in either byte order, fill slots as a random
@@ -130,9 +130,10 @@ struct fold_mix {
 };
 
 // The default. The first product multiplies the keyed addresses by the keyed ports and keeps all 128 bits, the second
-// multiplies its two halves under a second pair of keys and folds. An outsider without the key cannot tell which tuples
-// collide, and those that collide under one key do not under another. Not a message authentication code: it keeps
-// strangers from aiming, not from guessing after they watched every slot for days.
+// multiplies its two halves under a second pair of keys and keeps the top of the low word: a wide second product spreads
+// no better and costs more (docs/hash.md). An outsider without the key cannot tell which tuples collide, and those that
+// collide under one key do not under another. Not a message authentication code: it keeps strangers from aiming, not from
+// guessing after they watched every slot for days.
 class keyed_mix {
  public:
   // The key of a default-constructed policy, for tests, replays and tables of figures: "octep" in ASCII. A receive path
@@ -165,8 +166,7 @@ class keyed_mix {
   }
   [[nodiscard]] constexpr u32 finish(u64 addresses, const detail::tuple_tail& tail) const noexcept {
     const detail::wide_product first = detail::multiply_wide(addresses ^ key_[0], detail::tail_word(tail) ^ key_[1]);
-    const u64 second = detail::multiply_wide(first.low ^ key_[2], first.high ^ key_[3]).folded();
-    return static_cast<u32>(second >> 32);
+    return static_cast<u32>(((first.low ^ key_[2]) * (first.high ^ key_[3])) >> 32);
   }
 
   u64 key_[8]{};
