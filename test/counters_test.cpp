@@ -133,15 +133,13 @@ TEST(Counters, PassTwoToTheThirtyTwo) {
 RC_GTEST_PROP(Counters, RingsAreSummed, ()) {
   rings r(3);
   std::map<usize, u64> model;
-  const auto steps = *rc::gen::container<std::vector<std::tuple<usize, usize, u64>>>(
-      rc::gen::tuple(rc::gen::inRange<usize>(0, 3), rc::gen::inRange<usize>(0, ring_counter_count),
-                     rc::gen::inRange<u64>(0, 10'000)));
+  const auto steps = *rc::gen::container<std::vector<std::tuple<usize, usize, u64>>>(rc::gen::tuple(
+      rc::gen::inRange<usize>(0, 3), rc::gen::inRange<usize>(0, ring_counter_count), rc::gen::inRange<u64>(0, 10'000)));
   for (const auto& [ring, counter, by] : steps) {
     r[ring].add(static_cast<ring_counter>(counter), by);
     model[counter] += by;
   }
-  for (usize c = 0; c < ring_counter_count; ++c)
-    RC_ASSERT(sum(view(r), static_cast<ring_counter>(c)) == model[c]);
+  for (usize c = 0; c < ring_counter_count; ++c) RC_ASSERT(sum(view(r), static_cast<ring_counter>(c)) == model[c]);
 }
 
 TEST(Counters, NamesAreUniqueAndSnakeCase) {
@@ -172,14 +170,13 @@ TEST(Counters, KeepTheirNamesAndPlaces) {
                                             "cand_evicted_read", "cand_due", "fast_kicks"}));
   std::vector<std::string> pass;
   for (const auto& row : pass_counter_rows) pass.emplace_back(row.text.name);
-  EXPECT_EQ(pass,
-            (std::vector<std::string>{
-                "polls",         "walk_seen",       "flow_attempts", "slots_busy",        "auto_made",
-                "fast_runs",     "fast_scans",      "fast_made",     "fast_make_tries",   "fast_make_refused",
-                "flow_reclaimed", "flow_doomed",    "flow_aborted",  "nhop_shared",       "nhop_set",
-                "nhop_released", "cmd_posted",      "cmd_refused",   "cmd_unanswered",    "cmd_late",
-                "cmd_unknown_tag", "wait_last_us",  "wait_max_us",   "wait_sum_us",       "wait_n",
-                "discards",      "cand_kept",       "flow_forgot"}));
+  EXPECT_EQ(pass, (std::vector<std::string>{"polls",           "walk_seen",         "flow_attempts",  "slots_busy",
+                                            "auto_made",       "fast_runs",         "fast_scans",     "fast_made",
+                                            "fast_make_tries", "fast_make_refused", "flow_reclaimed", "flow_doomed",
+                                            "flow_aborted",    "nhop_shared",       "nhop_set",       "nhop_released",
+                                            "cmd_posted",      "cmd_refused",       "cmd_unanswered", "cmd_late",
+                                            "cmd_unknown_tag", "wait_last_us",      "wait_max_us",    "wait_sum_us",
+                                            "wait_n",          "discards",          "cand_kept",      "flow_forgot"}));
 }
 
 // The names of the published record that this much of the behaviour moves.
@@ -187,11 +184,13 @@ TEST(Counters, TheRecordsNamesAreThere) {
   const std::vector<std::string> all = names();
   const std::set<std::string> have(all.begin(), all.end());
   for (const char* name :
-       {"cand_pushed", "cand_lost", "cand_evicted", "cand_clash", "cand_kept", "cand_aged", "fast_kicks", "fast_runs",
-        "fast_scans", "fast_made", "fast_make_tries", "fast_make_refused", "fast_make_spent", "auto_made", "auto_full",
-        "flow_nostate", "flow_tuple_mismatch", "flow_wait_other", "flow_other_closing", "flow_rc_refused",
-        "flow_closing", "flow_reclaimed", "nhop_shared", "nhop_full", "wait_last_us", "wait_max_us", "wait_sum_us",
-        "wait_n", "cmd_refused", "cmd_unanswered", "flow_nonhop", "flow_unsettled"})
+       {"cand_pushed",     "cand_lost",           "cand_evicted",    "cand_clash",         "cand_kept",
+        "cand_aged",       "fast_kicks",          "fast_runs",       "fast_scans",         "fast_made",
+        "fast_make_tries", "fast_make_refused",   "fast_make_spent", "auto_made",          "auto_full",
+        "flow_nostate",    "flow_tuple_mismatch", "flow_wait_other", "flow_other_closing", "flow_rc_refused",
+        "flow_closing",    "flow_reclaimed",      "nhop_shared",     "nhop_full",          "wait_last_us",
+        "wait_max_us",     "wait_sum_us",         "wait_n",          "cmd_refused",        "cmd_unanswered",
+        "flow_nonhop",     "flow_unsettled"})
     EXPECT_TRUE(have.contains(name)) << name;
 }
 

@@ -44,9 +44,9 @@ TEST(Reasons, FramesReasonsAreThoseFromNotIpToClash) {
   std::vector<std::string> names;
   for (const reason_row& r : reason_rows)
     if (is_frame_reason(r.is)) names.emplace_back(r.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"not_ip", "pppoe", "tunnel", "other_icmp", "other_protocol", "multicast",
-                                             "fragment", "truncated", "length_lies", "superframe", "no_identity",
-                                             "clash"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"not_ip", "pppoe", "tunnel", "other_icmp", "other_protocol", "multicast",
+                                      "fragment", "truncated", "length_lies", "superframe", "no_identity", "clash"}));
   EXPECT_FALSE(is_frame_reason(reason::none));
 }
 

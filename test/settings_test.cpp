@@ -107,13 +107,22 @@ TEST(Settings, KeepTheirNamesAndPlaces) {
 // The defaults that the behaviour's page names, by hand.
 TEST(Settings, DefaultsAreThoseOfTheBehaviour) {
   const settings s;
-  const std::vector<std::pair<setting, u32>> expected = {
-      {setting::enable, 1},       {setting::auto_make, 1},      {setting::fast, 1},
-      {setting::fast_make, 1},    {setting::fast_make_log2, 4}, {setting::cand_age, 0},
-      {setting::ipv6, 0},         {setting::poll_ms, 1'000},    {setting::run_gap_ms, 5},
-      {setting::run_attempts, 8}, {setting::poll_commands, 8},  {setting::make_per_run, 4},
-      {setting::make_per_sec, 64}, {setting::cmd_step_us, 20},  {setting::cmd_limit_ms, 2'000},
-      {setting::udp_oneway_ms, 3'000}};
+  const std::vector<std::pair<setting, u32>> expected = {{setting::enable, 1},
+                                                         {setting::auto_make, 1},
+                                                         {setting::fast, 1},
+                                                         {setting::fast_make, 1},
+                                                         {setting::fast_make_log2, 4},
+                                                         {setting::cand_age, 0},
+                                                         {setting::ipv6, 0},
+                                                         {setting::poll_ms, 1'000},
+                                                         {setting::run_gap_ms, 5},
+                                                         {setting::run_attempts, 8},
+                                                         {setting::poll_commands, 8},
+                                                         {setting::make_per_run, 4},
+                                                         {setting::make_per_sec, 64},
+                                                         {setting::cmd_step_us, 20},
+                                                         {setting::cmd_limit_ms, 2'000},
+                                                         {setting::udp_oneway_ms, 3'000}};
   EXPECT_EQ(expected.size(), setting_count);
   for (const auto& [which, value] : expected) EXPECT_EQ(s[which], value) << row(which).name;
 }

@@ -9,7 +9,7 @@
 //   level   0      1       2          3          ...
 //   wait    none   least   2 x least  4 x least  ... never above `most`
 //
-// The level stops climbing at the first whose wait is `most`: a larger `most` later is approached by doubling from there.
+// The level stops climbing at the first whose wait is `most`; from there a larger `most` is approached by doubling.
 //
 // What it refuses: sleeping, arming anything, and a lasting verdict. Every wait has an end that can be shown.
 // What that buys: nothing can wrap. A level is bounded, the doubling is compared before it is done, an end saturates.

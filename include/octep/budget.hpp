@@ -3,8 +3,8 @@
 // Floor 2.
 //
 // What it is: one number and two ways to keep it. `plain_budget` is for one owner; `shared_budget` is for a budget that
-// another thread refills: it is spent and refilled by compare-and-swap, since a load and a store around it would write the
-// old number over a refill that fell in between.
+// another thread refills: it is spent and refilled by compare-and-swap, since a load and a store around it would write
+// the old number over a refill that fell in between.
 // What it refuses: carrying over. A refill replaces what was left, so a quiet hour saves up nothing.
 // What that buys: between two refills of `n` at most `n` are spent, whoever spends (system.md 7).
 // Concurrency: plain_budget, one thread at a time. shared_budget, any thread may call anything.
@@ -68,7 +68,7 @@ class shared_budget {
   }
 
   // Already old when it returns: for showing.
-  [[nodiscard]] u32 left() const noexcept { return left_.load_relaxed(); }  // relaxed: a figure, nothing follows from it
+  [[nodiscard]] u32 left() const noexcept { return left_.load_relaxed(); }  // relaxed: nothing follows from it
 
  private:
   typename A::template cell<u32> left_;

@@ -4,11 +4,12 @@
 //
 // What it is: one block a ring for the receive path, one block for the passes, and the tables that name each counter.
 // Every reason is a counter too, beside the named ones: of frames in the rings' blocks, of candidates in the passes'.
-// What it refuses: a read-modify-write instruction, and two names for one cause. So `cand_aged`, `auto_full`, `nhop_full`,
-// `fast_make_spent` and their like are no rows of the tables below: they are reasons, moved by `add(reason)`.
+// What it refuses: a read-modify-write instruction, and two names for one cause. So `cand_aged`, `auto_full`,
+// `nhop_full`, `fast_make_spent` and their like are no rows of the tables below: they are reasons, moved by
+// `add(reason)`.
 // What that buys: a count in the receive path is a plain load and a plain store in a line that no other ring writes.
-// Concurrency: each block has ONE writer (a ring; whoever holds the pass lock); anybody reads at any time. A sum over rings
-// is made of numbers that were each true while it was read, and a reader never sees one go down.
+// Concurrency: each block has ONE writer (a ring; whoever holds the pass lock); anybody reads at any time. A sum over
+// rings is made of numbers that were each true while it was read, and a reader never sees one go down.
 //
 // Counts are 64 bits: at 100,000,000 frames a second one wraps after 5,800 years.
 #pragma once
@@ -39,8 +40,8 @@ enum class ring_counter : u8 {
   count_
 };
 
-// Appended, never renumbered: the values cross the C border. Attach, revive, upkeep, hold-back and associations join here
-// with their behaviour.
+// Appended, never renumbered: the values cross the C border. Attach, revive, upkeep, hold-back and associations join
+// here with their behaviour.
 enum class pass_counter : u8 {
   polls,
   walk_seen,
@@ -110,7 +111,8 @@ inline constexpr counter_row<pass_counter> pass_counter_rows[] = {
      {"fast_scans", "look-ups", "A run that looks up a candidate nobody asked about, and finds no connection."}},
     {pass_counter::fast_made, {"fast_made", "connections", "A connection made by a run."}},
     {pass_counter::fast_make_tries, {"fast_make_tries", "attempts", "A run that tries to make a due candidate."}},
-    {pass_counter::fast_make_refused, {"fast_make_refused", "attempts", "A run's make that is refused, for any reason."}},
+    {pass_counter::fast_make_refused,
+     {"fast_make_refused", "attempts", "A run's make that is refused, for any reason."}},
     {pass_counter::flow_reclaimed, {"flow_reclaimed", "connections", "A connection taken out, its record freed."}},
     {pass_counter::flow_doomed,
      {"flow_doomed", "connections", "A connection whose command was not answered: the audit will take it out."}},
@@ -122,7 +124,8 @@ inline constexpr counter_row<pass_counter> pass_counter_rows[] = {
     {pass_counter::cmd_posted, {"cmd_posted", "commands", "A command posted."}},
     {pass_counter::cmd_refused, {"cmd_refused", "commands", "A command answered with an error."}},
     {pass_counter::cmd_unanswered, {"cmd_unanswered", "commands", "A command that has waited cmd_limit_ms, once."}},
-    {pass_counter::cmd_late, {"cmd_late", "commands", "An answer that came after its command had counted as unanswered."}},
+    {pass_counter::cmd_late,
+     {"cmd_late", "commands", "An answer that came after its command had counted as unanswered."}},
     {pass_counter::cmd_unknown_tag,
      {"cmd_unknown_tag", "answers", "An answer to a tag that is not outstanding; it changes nothing."}},
     {pass_counter::wait_last_us, {"wait_last_us", "us", "An answer: how long its command waited, this time."}},
@@ -148,14 +151,16 @@ static_assert(sizeof(pass_counter_rows) / sizeof(pass_counter_rows[0]) == pass_c
 
 // A reason as a counter. `none` is nobody's. The record calls a clash `cand_clash`.
 [[nodiscard]] constexpr counter_text text(reason r) noexcept {
-  return {r == reason::clash ? "cand_clash" : row(r).name, is_frame_reason(r) ? "frames" : "candidates", row(r).sentence};
+  const char* const counted_as = r == reason::clash ? "cand_clash" : row(r).name;
+  return {counted_as, is_frame_reason(r) ? "frames" : "candidates", row(r).sentence};
 }
 
 // Counters that are sums of their causes (system.md 15).
 inline constexpr counter_text flow_unsettled_text{"flow_unsettled", "candidates",
                                                   "The sum of flow_unsettled_opening, _closing and _one_way."};
 inline constexpr counter_text flow_nonhop_text{
-    "flow_nonhop", "candidates", "The sum of flow_nonhop_no_route, _rejected, _unresolved, _not_front, _local and _mtu."};
+    "flow_nonhop", "candidates",
+    "The sum of flow_nonhop_no_route, _rejected, _unresolved, _not_front, _local and _mtu."};
 
 namespace detail {
 consteval bool counter_rows_in_order() noexcept {

@@ -2,8 +2,8 @@
 //
 // Floor 3.
 //
-// What it is: one policy in two forms. `refusals_by_slot` is the recorded one: a bit a slot, so whatever else shares the
-// slot waits too. `refusals_by_tuple` is ours: the tuple itself, kept where no eviction reaches it.
+// What it is: one policy in two forms. `refusals_by_slot` is the recorded one: a bit a slot, so whatever else shares
+// the slot waits too. `refusals_by_tuple` is ours: the tuple itself, kept where no eviction reaches it.
 //
 //   by tuple   heads    one 16-bit place a bucket, bucket = top bits of the hash
 //              places   tuple | hash | next place of the bucket, filled from 0 upward
@@ -11,8 +11,8 @@
 // A head counts only if it names a place below the fill whose hash belongs to its bucket: whatever an earlier life left
 // there fails one of the two, or is the true head. So `clear` is one store, and nothing has to be wiped or stamped.
 //
-// What it refuses: forgetting. A marked tuple is held until `clear`; where there is no room, or a bucket's chain is at its
-// bound, the whole slot is held instead, which is the recorded behaviour and counted by `fell_back`.
+// What it refuses: forgetting. A marked tuple is held until `clear`; where there is no room, or a bucket's chain is at
+// its bound, the whole slot is held instead, which is the recorded behaviour and counted by `fell_back`.
 // What that buys: marks and look-ups of constant time, and with room no tuple ever waits for another's refusal.
 // Concurrency: one thread at a time, under the pass lock. The receive path does not know these.
 #pragma once
