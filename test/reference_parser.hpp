@@ -2,6 +2,7 @@
 // at a time, sharing no code with them but the vocabulary. Tests and fuzzers compare the two.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <octep/frame.hpp>

@@ -6,23 +6,28 @@
 // or an echo (system.md 2). A clean, untagged IPv4 frame of TCP or UDP is decided by a few wide loads; everything else,
 // and whatever those loads do not like, goes header by header.
 //
-// The order of reasons. Headers are asked one after the other, the outermost first, and the first that objects decides.
-// Of a header it is asked
-//     1. whether it has room in the length that the header before it gave          length_lies
-//     2. whether it is at hand                                                     truncated
-//     3. what it says, in the order of the enumeration `reason`. For an IP header: its version (not_ip), what it
-//     carries
-//        (tunnel, other_protocol), its addresses and those of the Ethernet header (multicast), whether it is a
-//        fragment, its lengths (length_lies, superframe). Causes that nobody can remove come before those that somebody
-//        can, so the advice that goes with a reason is never in vain.
-// Hence other_icmp, which the ICMP header says, comes after multicast and fragment, which the IP header says: a
-// neighbour solicitation is multicast. And the verdict on the first n bytes of a frame is the verdict on the frame, or
-// truncated.
+// The order of reasons. Headers are asked one after the other, the outermost first, and the first that objects decides:
+//
+//   1  has it room in the length that the header before it gave?    length_lies
+//   2  is it at hand?                                               truncated
+//   3  what does it say? Several objections of one header stand in the order of the enumeration `reason`:
+//      an IP header     its version                                 not_ip
+//                       what it carries                             tunnel, other_protocol
+//                       its addresses, and those of Ethernet        multicast
+//                       flags and offset                            fragment
+//                       its lengths                                 length_lies, superframe
+//      an extension     what it carries                             tunnel, other_protocol, fragment
+//      ICMP             its type                                    other_icmp
+//      TCP, UDP         its length                                  length_lies
+//
+// So what nobody can change is named before what somebody can, and no advice is in vain; the ICMP header comes after
+// the IP header, so a neighbour solicitation is multicast; and the verdict on the first n bytes of a frame is the
+// verdict on the frame, or truncated.
 //
 // What it refuses: reading past the contiguous length; guessing; reassembly; looking into a tunnel; checksums (the port
 // checked them, and the host will). The options of TCP are not read, so they need not be at hand.
-// What that buys: a verdict from bytes that an attacker chose, and a capture cut behind the headers counts like a whole
-// one. Concurrency: pure functions of their arguments; any ring, any time.
+// What that buys: a verdict from bytes that an attacker chose, and a capture cut behind the headers counts in full.
+// Concurrency: pure functions of their arguments; any ring, any time.
 #pragma once
 
 #include <octep/base.hpp>
@@ -63,8 +68,7 @@ inline constexpr u32 udp_header_length = 8;
 
 // Ours: two tags are common, three are seen, and the fifth ethertype then reads as not IP.
 inline constexpr u32 max_vlan_tags = 4;
-// Ours: more extension headers than RFC 8200 recommends a packet to carry in its one useful order. Behind more:
-// other_protocol.
+// Ours: one more than RFC 8200 has in its recommended order. What is behind more of them is another protocol.
 inline constexpr u32 max_extension_headers = 8;
 // Ours: what may stand in front of a network header; a larger offset is answered `truncated`.
 inline constexpr u32 max_network_offset = 0x7fff;
@@ -80,9 +84,19 @@ inline constexpr u8 option_pad1 = 0, option_jumbo = 0xc2;
 
 inline constexpr u8 tcp_fin = 0x01, tcp_syn = 0x02, tcp_rst = 0x04, tcp_ack = 0x10;
 
-[[nodiscard]] constexpr u64 load_le64(const u8* p) noexcept {
-  return u64{p[0]} | (u64{p[1]} << 8) | (u64{p[2]} << 16) | (u64{p[3]} << 24) | (u64{p[4]} << 32) | (u64{p[5]} << 40) |
-         (u64{p[6]} << 48) | (u64{p[7]} << 56);
+// One load each, whatever becomes of the parts: clang takes a load that is put together from bytes apart again where
+// only some of them are used. Any alignment; the attribute keeps the access legal beside the bytes' own type.
+using unaligned_u32 [[gnu::aligned(1), gnu::may_alias]] = u32;
+using unaligned_u64 [[gnu::aligned(1), gnu::may_alias]] = u64;
+inline constexpr bool little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+[[nodiscard]] inline u32 wide_le32(const u8* p) noexcept {
+  const u32 word = *reinterpret_cast<const unaligned_u32*>(p);
+  return little_endian ? word : __builtin_bswap32(word);
+}
+[[nodiscard]] inline u64 wide_le64(const u8* p) noexcept {
+  const u64 word = *reinterpret_cast<const unaligned_u64*>(p);
+  return little_endian ? word : __builtin_bswap64(word);
 }
 
 // 224.0.0.0/4 and 255.255.255.255, of a little-endian load.
@@ -97,7 +111,7 @@ inline constexpr u8 tcp_fin = 0x01, tcp_syn = 0x02, tcp_rst = 0x04, tcp_ack = 0x
 }
 
 [[nodiscard]] inline address6 load_address6(const u8* p) noexcept {
-  return {load_le32(p), load_le32(p + 4), load_le32(p + 8), load_le32(p + 12)};
+  return {wide_le32(p), wide_le32(p + 4), wide_le32(p + 8), wide_le32(p + 12)};
 }
 
 // A network header at `at`, `have` of the bytes from there at hand and `room` of them on the wire: have <= room.
@@ -276,28 +290,27 @@ inline void read_layers(const frame_view& frame, usize offset, u16 ethertype, bo
 // Apart from the common case, so that its registers and its stack stay out of that.
 [[gnu::noinline]] inline void read_ethernet(const frame_view& frame, frame_facts& facts) noexcept {
   if (frame.at_hand() < ethernet_header_length) return set_facts(facts, reason::truncated);
-  const bool group = has_group_bit(load_le64(frame.bytes));
+  const bool group = has_group_bit(wide_le64(frame.bytes));
   read_layers(frame, ethernet_header_length, load_be16(frame.bytes + 12), group, facts);
 }
 
 // The common case at once: untagged Ethernet, an IPv4 header of five words, no fragment, no group address, TCP or UDP,
 // all lengths in order. False: something is not so, and nothing is said about the frame. Bytes 0 to 41 are read, of TCP
 // 47 too.
-[[nodiscard, gnu::always_inline]] inline bool read_common(const u8* p, usize have, usize wire, frame_facts& facts) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool read_common(const u8* p, usize have, usize wire,
+                                                          frame_facts& facts) noexcept {
   constexpr usize network = ethernet_header_length;
   constexpr usize transport = network + ipv4_header_length;
-  if (have < transport + udp_header_length || has_group_bit(load_le64(p))) return false;
+  if (have < transport + udp_header_length || has_group_bit(wide_le64(p))) return false;
   //   bytes 12-19   ethertype 16 | version 4, words 4 | TOS 8 | total length 16 | id 16
   //   bytes 20-27   flags 3, offset 13 | TTL 8 | protocol 8 | checksum 16 | source, first half
-  //   bytes 30-37   destination | source port | destination port
-  const u64 front = load_le64(p + 12);
-  const u64 middle = load_le64(p + 20);
-  const u64 back = load_le64(p + 30);
+  //   bytes 26-33   source 32 | destination 32
+  const u64 front = wide_le64(p + 12);
+  const u64 middle = wide_le64(p + 20);
+  const u64 addresses = wide_le64(p + 26);
   if ((front & 0x00ff'ffff) != 0x0045'0008 || (middle & 0xff3f) != 0) return false;
-  const address4 source = load_le32(p + 26);
-  const address4 destination = static_cast<u32>(back);
   // 240.0.0.0/4 goes the long way with the group addresses: one compare for each address.
-  if ((source & 0xe0) == 0xe0 || (destination & 0xe0) == 0xe0) return false;
+  if ((addresses & 0xe0) == 0xe0 || (addresses & (u64{0xe0} << 32)) == u64{0xe0} << 32) return false;
 
   const u8 number = static_cast<u8>(middle >> 24);
   const usize total = swap_bytes(static_cast<u16>(front >> 32));
@@ -320,7 +333,8 @@ inline void read_layers(const frame_view& frame, usize offset, u16 ethertype, bo
   facts.syn = (flags & (tcp_syn | tcp_ack)) == tcp_syn;
   facts.vlan = 0;
   facts.network_offset = network;
-  facts.v4 = tuple4::make(source, destination, rotate_left(static_cast<u32>(back >> 32), 16), protocol{number});
+  facts.v4 = tuple4::make(static_cast<u32>(addresses), static_cast<u32>(addresses >> 32),
+                          rotate_left(wide_le32(p + transport), 16), protocol{number});
   return true;
 }
 

@@ -4,9 +4,9 @@
 //
 // What it is: three numbers, because mbuf chains and short captures both hold less than the wire did (system.md 2).
 // What it refuses: owning, copying or gathering. A parser reads inside `at_hand()` bytes and nowhere else, and compares
-// the lengths that a header claims with `wire_length`, so a short capture is never taken for a lie. What that buys: one
-// parser for a kernel's first mbuf, a snapped capture and a fuzzer's bytes. Concurrency: a value; the bytes are the
-// caller's for as long as the call lasts.
+// the lengths that a header claims with `wire_length`, so a short capture is never taken for a lie.
+// What that buys: one parser for a kernel's first mbuf, a snapped capture and a fuzzer's bytes.
+// Concurrency: a value; the bytes are the caller's for as long as the call lasts.
 #pragma once
 
 #include <octep/base.hpp>

@@ -9,8 +9,9 @@
 // word as if it were a port number, as pf keeps it (system.md 2), so `destination_port()` of an echo reads 8 or 128.
 //
 // What it refuses: every other message. Errors and discovery belong to the host. The code is not looked at: pf keeps an
-// echo by its type, and a connection that pf keeps is one that can be forwarded. What that buys: one tuple for both
-// kinds of message of a direction, so that `reverse()` of a request is its reply. Concurrency: pure functions.
+// echo by its type, and a connection that pf keeps is one that can be forwarded.
+// What that buys: one tuple for both kinds of message of a direction, so that `reverse()` of a request is its reply.
+// Concurrency: pure functions.
 #pragma once
 
 #include <octep/base.hpp>

@@ -15,9 +15,9 @@
 // The layout is system.md 2; the places of the flow and the association word are ours, since the record gives none. All
 // of it is the device policy's: another device is another `prefix_policy`.
 //
-// What it refuses: inventing an identity. Metadata that is not valid, a flow word that is not, and id 0 are
-// `no_identity`. What that buys: what a make programs is always something that the fast path said. Concurrency: pure
-// functions of their arguments; any ring, any time.
+// What it refuses: inventing an identity. Metadata that is not valid, a flow word that is not, id 0: `no_identity`.
+// What that buys: what a make programs is always something that the fast path said.
+// Concurrency: pure functions of their arguments; any ring, any time.
 #pragma once
 
 #include <octep/base.hpp>
@@ -65,9 +65,8 @@ static_assert(prefix_policy<recorded_prefix>);
 // Reads the prefix that `in` begins with. Any context. Answers, in this order:
 //   truncated     the prefix is not whole in the bytes at hand; `out` and `inner` are as they were
 //   length_lies   the mark is another, or the length exceeds the bytes that the wire had; likewise
-//   no_identity   `inner` and the port are set; `out.who` is no identity. The caller asks what the frame itself is
-//   first: a frame
-//                 that could not be forwarded anyway counts as that (`reason`, in its order)
+//   no_identity   `inner` and the port are set, `out.who` is no identity. A frame that could not be forwarded anyway
+//                 counts as that, so the caller parses it first (`reason`, in its order)
 //   none          all is set
 // Bytes behind the length are padding. The port is the metadata's; where that is not valid, the tag's.
 template <prefix_policy Prefix = recorded_prefix>
