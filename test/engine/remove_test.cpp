@@ -91,6 +91,18 @@ TEST_F(remove, keeps_what_is_read_back_as_valid_and_tries_again_at_the_next_poll
   EXPECT_EQ(again, (kinds{deactivate, deactivate, reclaim, next_hop_release, next_hop_release}));
 }
 
+TEST_F(remove, frees_nothing_on_a_read_that_was_refused) {
+  held_and_ended();
+  top.posted();
+  top.answer_it(answer_code::refused);
+  ASSERT_EQ(top.posted().kind, read_entry);
+  top.answer_it(answer_code::refused);
+  EXPECT_EQ(top.core().table().held(), 1U);
+  EXPECT_EQ(top.settle(), kinds{});
+  top.to_next_poll();
+  EXPECT_EQ(top.settle(), (kinds{deactivate, deactivate, reclaim, next_hop_release, next_hop_release}));
+}
+
 // --- silence ----------------------------------------------------------------------------------------------
 
 TEST_F(remove, posts_nothing_while_an_answer_is_outstanding_and_dooms_the_connection) {

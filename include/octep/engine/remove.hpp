@@ -112,8 +112,9 @@ template <class S>
 void take_out_answered(S& s, const answer& got, instant now) noexcept {
   take_out_plan& plan = s.taking_out;
   using stage = take_out_plan::stage;
-  const bool still_valid = got.code == answer_code::done && got.entry == entry_state::valid &&
-                           got.entry_revision == s.table[plan.index].revision;
+  // A read that was refused says nothing, so it frees nothing.
+  const bool perhaps_valid = got.code != answer_code::done || (got.entry == entry_state::valid &&
+                                                               got.entry_revision == s.table[plan.index].revision);
   switch (plan.at) {
     case stage::deactivate0: plan.at = got.code == answer_code::done ? stage::deactivate1 : stage::read_back; break;
     case stage::deactivate1: plan.at = got.code == answer_code::done ? stage::reclaim : stage::read_back; break;
@@ -122,7 +123,7 @@ void take_out_answered(S& s, const answer& got, instant now) noexcept {
       plan.at = stage::read_back;
       break;
     case stage::read_back:
-      if (!still_valid) return taken_out(s, now);
+      if (!perhaps_valid) return taken_out(s, now);
       // The far side keeps it: owed again from its first step, but not in a circle.
       s.doing = operation::none;
       s.removals_wait = true;
