@@ -6,12 +6,7 @@ void command_port::submit(u64 tag, const command& what, instant now) {
   ++submitted_;
   if (unanswered_ != 0) ++overlaps_;
   ++unanswered_;
-  pending p{tag, what, now, fault_for(what, now)};
-  if (silent_) {
-    unheard_.push_back(std::move(p));
-  } else {
-    start(std::move(p), now);
-  }
+  start({tag, what, now, fault_for(what, now)}, now);
 }
 
 std::optional<command_fault> command_port::fault_for(const command& what, instant now) {

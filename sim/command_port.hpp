@@ -40,7 +40,7 @@ class command_port {
     u64 seed = 1;
     u32 step_us = 20;       // setting cmd_step_us
     u32 limit_ms = 2'000;   // setting cmd_limit_ms
-    std::optional<microseconds> fixed_latency;  // instead of the distribution
+    std::optional<microseconds> fixed_latency{};  // instead of the distribution
   };
   using deliver = std::function<void(u64 tag, const answer& what, instant now)>;
 
@@ -92,7 +92,7 @@ class command_port {
   deliver deliver_;
   chooser chooser_;
   std::deque<command_fault> faults_;
-  std::deque<pending> unheard_;  // submitted while silent
+  std::deque<pending> unheard_;  // would have been executed while silent
   bool silent_ = false;
   instant last_execution_;  // one at a time, in order
   u64 life_ = 0;  // events of an earlier life do nothing
