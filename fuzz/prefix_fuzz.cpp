@@ -47,6 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     demand(metadata == punt_metadata{} && inner.bytes == nullptr);
   }
+  demand(inner.contiguous == inner.at_hand());
   demand(verdict == test::reference_prefix({all, all + contiguous}, wire));
   if (!read) return 0;
 
