@@ -76,6 +76,12 @@ class engine {
     return punting::parsed(s_, ring, facts, wire_length, from, now);
   }
 
+  // A frame behind its metadata, as the device hands it up.
+  template <prefix_policy Prefix = recorded_prefix>
+  punt_result punt_prefixed(u32 ring, const frame_view& in, instant now) noexcept {
+    return punting::prefixed<Prefix>(s_, ring, in, now);
+  }
+
   // --- the worker, under the pass lock ---------------------------------------------------------------------
 
   [[nodiscard]] step next(instant now) noexcept {

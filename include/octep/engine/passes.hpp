@@ -16,7 +16,7 @@ namespace passing {
 
 // A candidate that a pass took, answered without a command.
 template <tuple_type Tuple, class S>
-void refuse(S& s, const candidate<Tuple>& hand, reason why, asker by, instant now) noexcept {
+OCTEP_PASS_CALL void refuse(S& s, const candidate<Tuple>& hand, reason why, asker by, instant now) noexcept {
   s.counters.add(why);
   event e;
   e.kind = event_kind::refused;
@@ -30,7 +30,7 @@ void refuse(S& s, const candidate<Tuple>& hand, reason why, asker by, instant no
 
 // One attempt. `none`: a make began and its first command is posted.
 template <tuple_type Tuple, class S>
-[[nodiscard]] reason attempt(S& s, const candidate<Tuple>& hand, asker by, instant now) noexcept {
+[[nodiscard]] OCTEP_PASS_CALL reason attempt(S& s, const candidate<Tuple>& hand, asker by, instant now) noexcept {
   const u32 hashed = s.hash(hand.tuple);
   reason why = making::eligible(s, hand, hashed, now);
   if (why == reason::none) why = making::begin<Tuple>(s, by, now);
@@ -101,7 +101,7 @@ void next_slot(S& s) noexcept {
 
 // Takes the next unread candidate of the cursor's slot and tries it. True: a command was posted.
 template <tuple_type Tuple, class S>
-[[nodiscard]] bool step(S& s, u32 slot, instant now) noexcept {
+[[nodiscard]] OCTEP_PASS_CALL bool step(S& s, u32 slot, instant now) noexcept {
   candidate<Tuple>& hand = s.template scratch_for<Tuple>().hand;
   got took;
   u32 place = 0;
@@ -188,7 +188,7 @@ template <tuple_type Tuple, class S>
 
 // Takes from the cursor's slot what its half wants. True: a command was posted.
 template <tuple_type Tuple, class S>
-[[nodiscard]] bool step(S& s, u32 slot, instant now) noexcept {
+[[nodiscard]] OCTEP_PASS_CALL bool step(S& s, u32 slot, instant now) noexcept {
   candidate<Tuple>& hand = s.template scratch_for<Tuple>().hand;
   const bool held = s.run.doing == run_state::half::held;
   got took;

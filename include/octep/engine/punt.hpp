@@ -80,5 +80,17 @@ template <class S>
   return parsed(s, ring, facts, in.wire_length, from, now);
 }
 
+// A frame behind its metadata. A prefix that cannot be read counts like a frame that cannot, with the bytes at hand.
+template <prefix_policy Prefix, class S>
+[[nodiscard]] punt_result prefixed(S& s, u32 ring, const frame_view& in, instant now) noexcept {
+  punt_metadata from;
+  frame_view inner;
+  const reason why = parse_prefix<Prefix>(in, from, inner);
+  if (why == reason::none || why == reason::no_identity) return frame(s, ring, inner, from, now);
+  frame_facts facts;
+  facts.why = why;
+  return parsed(s, ring, facts, in.wire_length, from, now);
+}
+
 }  // namespace punting
 }  // namespace octep

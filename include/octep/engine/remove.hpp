@@ -31,7 +31,7 @@ namespace removing {
 
 // The record's memory, tuples, hot counts and references go. Posts nothing.
 template <class S>
-void free_record(S& s, u32 index) noexcept {
+OCTEP_PASS_CALL void free_record(S& s, u32 index) noexcept {
   for (u32 d = 0; d < 2; ++d) {
     direction_record& way = s.table[index].directions[d];
     if (way.has_next_hop) s.hops.drop(way.next_hop);
@@ -43,7 +43,7 @@ void free_record(S& s, u32 index) noexcept {
 
 // A request never outlives its connection, and the count starts afresh after it (system.md 9).
 template <class S>
-void restart_counts(S& s, u32 index) noexcept {
+OCTEP_PASS_CALL void restart_counts(S& s, u32 index) noexcept {
   for_both_tuples(s, index, [&]<tuple_type Tuple>(const Tuple& tuple, u32 hashed) {
     const in_section inside{s.world->guard};
     auto& there = s.template candidates_for<Tuple>();
@@ -63,7 +63,7 @@ void owe(S& s, u32 index) noexcept {
 
 // Posts the take-out's next command, passing over a direction that was never programmed.
 template <class S>
-void post_take_out(S& s, instant now) noexcept {
+OCTEP_PASS_CALL void post_take_out(S& s, instant now) noexcept {
   take_out_plan& plan = s.taking_out;
   const record& leaving = s.table[plan.index];
   command c;

@@ -25,6 +25,9 @@
 
 namespace octep {
 
+// Out of line: passes reach these from many places, and a kernel's stack and text pay for every copy that is inlined.
+#define OCTEP_PASS_CALL [[gnu::noinline]]
+
 // What the caller decides at start.
 struct start_options {
   u32 connections = 1'022;  // usable entries; at most the device's
@@ -177,7 +180,7 @@ struct engine_state {
       return scratch6;
   }
   // Posts the operation's next command. Nothing is outstanding.
-  void post(const command& c, instant now) noexcept {
+  OCTEP_PASS_CALL void post(const command& c, instant now) noexcept {
     event e;
     e.kind = event_kind::command_posted;
     e.what = c.kind;
@@ -190,7 +193,7 @@ struct engine_state {
 
   // The tuple is the poll's until the poll has been round (system.md 7).
   template <tuple_type Tuple>
-  void leave_to_poll(const Tuple& t, u32 hashed) noexcept {
+  OCTEP_PASS_CALL void leave_to_poll(const Tuple& t, u32 hashed) noexcept {
     refusals[young].mark(t, hashed, slot_of(hashed));
   }
   template <tuple_type Tuple>
@@ -227,7 +230,7 @@ constexpr void name_tuple(event& e, const Tuple& t) noexcept {
 }
 
 template <class S>
-void tell(S& s, event_kind kind, instant now) noexcept {
+OCTEP_PASS_CALL void tell(S& s, event_kind kind, instant now) noexcept {
   event e;
   e.kind = kind;
   e.at = now;
@@ -236,7 +239,7 @@ void tell(S& s, event_kind kind, instant now) noexcept {
 
 // About a connection: its direction 0 names it.
 template <class S>
-void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now) noexcept {
+OCTEP_PASS_CALL void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now) noexcept {
   event e;
   e.kind = kind;
   e.at = now;

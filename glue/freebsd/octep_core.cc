@@ -1,0 +1,381 @@
+// The one C++ unit of the kernel module: the engine, instantiated once behind the C border of octep_abi.h.
+//
+// What it is: conversions between the border's structs and the core's values, and a World whose every part is a hook of the
+// ops table. What it refuses: a kernel header, a lock, memory of its own. Calling context: octep_abi.h, function by function.
+//
+// Each conversion is a function of its own and is not inlined: a kernel stack is small, and every frame of this unit is held
+// under 512 bytes on every build.
+
+#include "octep_abi.h"
+
+#include <octep/octep.hpp>
+
+// Placement, for the one object that is constructed here. <new> is not there in a kernel.
+inline void* operator new(octep::usize, void* at) noexcept { return at; }
+
+namespace {
+
+using namespace octep;
+
+#define OCTEP_OUT_OF_LINE [[gnu::noinline]]
+
+// --- values across the border -----------------------------------------------------------------------------
+
+void to_wire(octep_u8* to, const address4& a) noexcept { store_le32(to, a); }
+void to_wire(octep_u8* to, const address6& a) noexcept {
+  for (u32 i = 0; i < 4; ++i) store_le32(to + 4 * i, a[i]);
+}
+void from_wire(const octep_u8* from, address4& a) noexcept { a = load_le32(from); }
+void from_wire(const octep_u8* from, address6& a) noexcept {
+  for (u32 i = 0; i < 4; ++i) a[i] = load_le32(from + 4 * i);
+}
+
+template <tuple_type Tuple>
+OCTEP_OUT_OF_LINE void to_c(const Tuple& t, octep_tuple& out) noexcept {
+  out = {};
+  out.family = static_cast<u8>(Tuple::which);
+  out.protocol = static_cast<u8>(t.proto);
+  store_le16(out.source_port, t.source_word());
+  store_le16(out.destination_port, t.destination_word());
+  to_wire(out.source, t.source);
+  to_wire(out.destination, t.destination);
+}
+
+template <tuple_type Tuple>
+OCTEP_OUT_OF_LINE void from_c(const octep_tuple& in, Tuple& t) noexcept {
+  t.proto = static_cast<protocol>(in.protocol);
+  t.ports = join_ports(load_le16(in.source_port), load_le16(in.destination_port));
+  from_wire(in.source, t.source);
+  from_wire(in.destination, t.destination);
+}
+
+template <tuple_type Tuple>
+void from_c(const octep_end& in, endpoint<Tuple>& e) noexcept {
+  from_wire(in.address, e.address);
+  e.word = load_le16(in.word);
+}
+
+// A number that the C half may have got wrong is brought into its enumeration's range: the least settled, the unknown.
+[[nodiscard]] timer_class timer_of(u8 v) noexcept {
+  return v == OCTEP_TIMER_SETTLED ? timer_class::settled : v == OCTEP_TIMER_CLOSING ? timer_class::closing : timer_class::opening;
+}
+[[nodiscard]] peer_state peer_of(u8 v) noexcept {
+  return v == OCTEP_PEER_ESTABLISHED ? peer_state::established : v == OCTEP_PEER_HEARD ? peer_state::heard : peer_state::silent;
+}
+[[nodiscard]] reason reason_of(u8 v, reason otherwise) noexcept {
+  return v < reason_count ? static_cast<reason>(v) : otherwise;
+}
+
+template <tuple_type Tuple>
+OCTEP_OUT_OF_LINE void from_c(const octep_state& in, firewall_answer<Tuple>& out) noexcept {
+  out.found = in.found != 0;
+  out.proto = static_cast<protocol>(in.protocol);
+  from_c(in.opener, out.opener);
+  from_c(in.responder_seen, out.responder_seen);
+  from_c(in.opener_translated, out.opener_translated);
+  from_c(in.responder, out.responder);
+  for (u32 i = 0; i < 2; ++i) {
+    out.states[i] = {in.state_id[i]};
+    out.route[i] = {in.route[i]};
+  }
+  out.timer = timer_of(in.timer);
+  out.opener_peer = peer_of(in.opener_peer);
+  out.responder_peer = peer_of(in.responder_peer);
+  out.age = {in.age_us};
+  out.remaining = {in.remaining_us};
+  out.verdict = reason_of(in.verdict, reason::flow_nostate);
+}
+
+OCTEP_OUT_OF_LINE void to_c(const command& in, octep_command& out) noexcept {
+  out = {};
+  out.kind = static_cast<u8>(in.kind);
+  out.family = static_cast<u8>(in.block.which);
+  out.protocol = static_cast<u8>(in.block.proto);
+  out.track_tcp = in.block.track_tcp;
+  out.translates = in.block.translates;
+  out.index = in.target.index;
+  out.revision = in.target.revision;
+  out.hop.port = in.hop.port;
+  out.hop.vlan = in.hop.vlan;
+  out.hop.mtu = in.hop.mtu;
+  for (u32 i = 0; i < OCTEP_MAC_BYTES; ++i) {
+    out.hop.source_mac[i] = in.hop.source_mac[i];
+    out.hop.destination_mac[i] = in.hop.destination_mac[i];
+  }
+  for (u32 d = 0; d < 2; ++d) {
+    const microflow& flow = in.microflows[d];
+    octep_microflow& to = out.microflows[d];
+    to.flow_word = flow.who.word;
+    to.where = {flow.where.port, flow.where.vlan};
+    to.next_hop = flow.next_hop.index;
+    to.next_hop_revision = flow.next_hop.revision;
+    store_le16(to.source_port, static_cast<u16>(flow.to.ports >> 16));
+    store_le16(to.destination_port, static_cast<u16>(flow.to.ports));
+    to_wire(to.source, flow.to.source);
+    to_wire(to.destination, flow.to.destination);
+  }
+}
+
+// --- the world --------------------------------------------------------------------------------------------
+
+struct c_firewall {
+  const octep_ops* ops;
+
+  template <tuple_type Tuple>
+  OCTEP_OUT_OF_LINE void ask(const Tuple& t, instant now, firewall_answer<Tuple>& out) noexcept {
+    octep_tuple asked;
+    octep_state said{};
+    to_c(t, asked);
+    ops->find_state(ops->context, &asked, now.us, &said);
+    from_c(said, out);
+  }
+  firewall_answer<tuple4> find(const tuple4& t, instant now) noexcept {
+    firewall_answer<tuple4> out;
+    ask(t, now, out);
+    return out;
+  }
+  firewall_answer<tuple6> find(const tuple6& t, instant now) noexcept {
+    firewall_answer<tuple6> out;
+    ask(t, now, out);
+    return out;
+  }
+  bool alive(const array<state_id, 2>& ids, instant now) noexcept {
+    const octep_u64 of[2] = {ids[0].value, ids[1].value};
+    return ops->states_alive(ops->context, of, now.us) != 0;
+  }
+  void relax(const array<state_id, 2>& ids, instant now) noexcept {
+    const octep_u64 of[2] = {ids[0].value, ids[1].value};
+    ops->relax_states(ops->context, of, now.us);
+  }
+};
+
+struct c_next_hops {
+  const octep_ops* ops;
+
+  template <tuple_type Tuple>
+  OCTEP_OUT_OF_LINE next_hop_answer ask(const next_hop_question<Tuple>& q) noexcept {
+    octep_hop_question asked{};
+    octep_hop said{};
+    asked.family = static_cast<u8>(Tuple::which);
+    asked.route = q.route.handle;
+    asked.from = {q.from.port, q.from.vlan};
+    asked.other = {q.other.port, q.other.vlan};
+    to_wire(asked.destination, q.destination);
+    to_wire(asked.source, q.source);
+    next_hop_answer out;
+    out.why = reason_of(ops->resolve(ops->context, &asked, &said), reason::flow_nonhop_no_route);
+    out.hop.port = said.port;
+    out.hop.vlan = said.vlan;
+    out.hop.mtu = said.mtu;
+    for (u32 i = 0; i < OCTEP_MAC_BYTES; ++i) {
+      out.hop.source_mac[i] = said.source_mac[i];
+      out.hop.destination_mac[i] = said.destination_mac[i];
+    }
+    return out;
+  }
+  next_hop_answer resolve(const next_hop_question<tuple4>& q) noexcept { return ask(q); }
+  next_hop_answer resolve(const next_hop_question<tuple6>& q) noexcept { return ask(q); }
+};
+
+struct c_guard {
+  const octep_ops* ops;
+  void enter() noexcept { ops->section_enter(ops->context); }
+  void leave() noexcept { ops->section_leave(ops->context); }
+};
+
+struct c_events {
+  const octep_ops* ops;
+  OCTEP_OUT_OF_LINE void operator()(const event& e) noexcept {
+    octep_event out{};
+    out.kind = static_cast<u8>(e.kind);
+    out.by = static_cast<u8>(e.by);
+    out.why = static_cast<u8>(e.why);
+    out.command = static_cast<u8>(e.what);
+    out.refused = e.code == answer_code::refused;
+    out.direction = e.direction;
+    out.names_tuple = e.names_tuple;
+    out.at_us = e.at.us;
+    out.tag = e.tag;
+    out.connection = e.connection.index;
+    out.revision = e.connection.revision;
+    out.count = e.count;
+    if (e.names_tuple && e.which == family::ipv4) to_c(e.v4, out.tuple);
+    if (e.names_tuple && e.which == family::ipv6) to_c(e.v6, out.tuple);
+    ops->event(ops->context, &out);
+  }
+};
+
+struct c_world {
+  c_firewall firewall;
+  c_next_hops next_hops;
+  c_guard guard;
+  c_events events;
+  device_facts device;
+  const octep_ops* ops;
+
+  void kick() noexcept { ops->kick(ops->context); }
+};
+
+using kernel_engine = engine<c_world, default_policies>;
+
+[[nodiscard]] const device_facts* device_of(u32 number) noexcept {
+  return number == OCTEP_XGS3300 ? &xgs3300 : number == OCTEP_XGS136 ? &xgs136 : nullptr;
+}
+
+[[nodiscard]] start_options options_of(const octep_options& o) noexcept {
+  return {o.connections, o.next_hops, o.ipv6_connections != 0};
+}
+
+[[nodiscard]] bool whole(const octep_ops& o) noexcept {
+  return o.size == sizeof(octep_ops) && o.kick != nullptr && o.section_enter != nullptr && o.section_leave != nullptr &&
+         o.find_state != nullptr && o.states_alive != nullptr && o.relax_states != nullptr && o.resolve != nullptr &&
+         o.event != nullptr;
+}
+
+[[nodiscard]] bool aligned(const void* p) noexcept {
+  return p != nullptr && reinterpret_cast<usize>(p) % arena::alignment == 0;
+}
+
+template <tuple_type Tuple>
+OCTEP_OUT_OF_LINE u32 choose(const octep_slot_image& in, const octep_tuple& t, tick now) noexcept {
+  constexpr u32 places = default_policies::geometry.places;
+  slot_image<Tuple, places> slot;
+  Tuple tuple;
+  for (u32 i = 0; i < places; ++i) {
+    const octep_place_image& place = in.place[i];
+    if (place.state == OCTEP_PLACE_EMPTY) continue;
+    from_c(place.tuple, tuple);
+    // What was written is not counted here: only the place matters.
+    (void)slot.admit(i, tuple, {identity::make(1, 0), {}, {}, false, {place.tick_ms}}, 31);
+    if (place.state == OCTEP_PLACE_READ) slot.mark_read(i);
+  }
+  from_c(t, tuple);
+  return choose_in<default_policies::choice>(slot, tuple, now).place;
+}
+
+}  // namespace
+
+struct octep_core {
+  c_world world;
+  kernel_engine engine;
+};
+
+extern "C" {
+
+octep_u64 octep_core_bytes(void) noexcept { return sizeof(octep_core); }
+
+octep_u64 octep_arena_bytes(const octep_options* o) noexcept { return kernel_engine::bytes_for(options_of(*o)); }
+
+int octep_create(void* block, octep_u64 block_bytes, void* memory, octep_u64 memory_bytes, const octep_options* o,
+                 const octep_ops* ops, octep_u64 now_us, octep_core** out) noexcept {
+  if (o->version != OCTEP_ABI_VERSION) return OCTEP_BAD_VERSION;
+  if (!whole(*ops)) return OCTEP_BAD_OPS;
+  const device_facts* const device = device_of(o->device);
+  if (device == nullptr || o->connections == 0 || o->connections > device->connections || o->next_hops == 0 ||
+      o->next_hops > device->next_hops)
+    return OCTEP_BAD_OPTION;
+  if (!aligned(block) || block_bytes < sizeof(octep_core)) return OCTEP_NO_ROOM;
+  if (!aligned(memory) || memory_bytes < kernel_engine::bytes_for(options_of(*o))) return OCTEP_NO_ROOM;
+  auto* const core = new (block) octep_core{{{ops}, {ops}, {ops}, {ops}, *device, ops}, {}};
+  arena from{memory, memory_bytes};
+  if (!core->engine.init(core->world, options_of(*o), keyed_mix{o->hash_seed}, from, {now_us})) return OCTEP_NO_ROOM;
+  *out = core;
+  return OCTEP_OK;
+}
+
+octep_u8 octep_punt(octep_core* core, octep_u32 ring, const octep_u8* frame, octep_u32 contiguous, octep_u32 wire_length,
+                    const octep_metadata* from, octep_u64 now_us) noexcept {
+  const punt_metadata named{{from->flow_word}, from->port, {from->association_word}};
+  return static_cast<u8>(
+      core->engine.punt(ring % default_policies::rings, {frame, contiguous, wire_length}, named, {now_us}).why);
+}
+
+octep_u8 octep_punt_prefixed(octep_core* core, octep_u32 ring, const octep_u8* bytes, octep_u32 contiguous,
+                             octep_u32 wire_length, octep_u64 now_us) noexcept {
+  return static_cast<u8>(
+      core->engine.punt_prefixed(ring % default_policies::rings, {bytes, contiguous, wire_length}, {now_us}).why);
+}
+
+void octep_next(octep_core* core, octep_u64 now_us, octep_step* out) noexcept {
+  const step s = core->engine.next({now_us});
+  *out = {};
+  out->kind = s.what == step::kind::post ? OCTEP_POST : s.what == step::kind::wait ? OCTEP_WAIT : OCTEP_IDLE;
+  out->tag = s.tag;
+  out->until_us = s.until.us;
+  if (s.what == step::kind::post) to_c(*s.post, out->command);
+}
+
+void octep_answered(octep_core* core, octep_u64 tag, const octep_answer* said, octep_u64 now_us) noexcept {
+  answer a;
+  a.code = said->refused != 0 ? answer_code::refused : answer_code::done;
+  a.entry = said->entry == OCTEP_ENTRY_VALID     ? entry_state::valid
+            : said->entry == OCTEP_ENTRY_PENDING ? entry_state::pending
+                                                 : entry_state::reclaimed;
+  a.entry_revision = said->entry_revision;
+  a.identical = said->identical;
+  core->engine.answered(tag, a, {now_us});
+}
+
+int octep_set(octep_core* core, octep_u32 number, octep_u32 value, octep_u64 now_us) noexcept {
+  if (number >= setting_count) return OCTEP_NO_SUCH;
+  switch (core->engine.set(static_cast<setting>(number), value, {now_us})) {
+    case set_result::below: return OCTEP_BELOW;
+    case set_result::above: return OCTEP_ABOVE;
+    case set_result::ok: break;
+  }
+  return OCTEP_OK;
+}
+
+octep_u32 octep_get(const octep_core* core, octep_u32 number) noexcept {
+  return number < setting_count ? core->engine.values()[static_cast<setting>(number)] : 0;
+}
+
+void octep_request_discard(octep_core* core) noexcept { core->engine.request_discard(); }
+
+octep_u32 octep_held(const octep_core* core) noexcept { return core->engine.table().held(); }
+
+int octep_setting(octep_u32 number, octep_setting_text* out) noexcept {
+  if (number >= setting_count) return OCTEP_NO_SUCH;
+  const setting_row& r = row(static_cast<setting>(number));
+  *out = {r.name, r.unit, r.meaning, r.falling_edge, r.least, r.most, r.initial, 0};
+  return OCTEP_OK;
+}
+
+// Counters are numbered through: rings, passes, reasons.
+int octep_counter(octep_u32 number, octep_counter_text* out) noexcept {
+  counter_text t{};
+  if (number < ring_counter_count)
+    t = text(static_cast<ring_counter>(number));
+  else if (number < ring_counter_count + pass_counter_count)
+    t = text(static_cast<pass_counter>(number - ring_counter_count));
+  else if (number + 1 < ring_counter_count + pass_counter_count + reason_count)
+    t = text(static_cast<reason>(number + 1 - ring_counter_count - pass_counter_count));  // `none` is nobody's
+  else
+    return OCTEP_NO_SUCH;
+  *out = {t.name, t.unit, t.moved_by};
+  return OCTEP_OK;
+}
+
+octep_u64 octep_counter_value(const octep_core* core, octep_u32 number) noexcept {
+  usize at = number;
+  if (at < ring_counter_count) return core->engine.counted(static_cast<ring_counter>(at));
+  at -= ring_counter_count;
+  if (at < pass_counter_count) return core->engine.counters().value(static_cast<pass_counter>(at));
+  at -= pass_counter_count;
+  return at + 1 < reason_count ? core->engine.counted(static_cast<reason>(at + 1)) : 0;
+}
+
+int octep_reason(octep_u32 number, octep_reason_text* out) noexcept {
+  if (number >= reason_count) return OCTEP_NO_SUCH;
+  const reason_row& r = row(static_cast<reason>(number));
+  *out = {r.name, r.sentence, r.change};
+  return OCTEP_OK;
+}
+
+octep_u32 octep_places(void) noexcept { return default_policies::geometry.places; }
+
+octep_u32 octep_choose(const octep_slot_image* slot, const octep_tuple* t, octep_u32 now_ms) noexcept {
+  return t->family == OCTEP_IPV6 ? choose<tuple6>(*slot, *t, {now_ms}) : choose<tuple4>(*slot, *t, {now_ms});
+}
+
+}  // extern "C"
