@@ -15,7 +15,7 @@ namespace octep {
 
 enum class reason : u8 {
   none,
-  // A frame that cannot be a candidate, in the order the parser asks (system.md 2).
+  // A frame that cannot be a candidate: the order in which one header is asked. Headers come before it (frame.hpp).
   not_ip,
   pppoe,
   tunnel,
