@@ -22,7 +22,7 @@ using test::numbered;
 // --- any sequence against a map ----------------------------------------------------------------------------
 
 // How tuples get their hashes: what matters to the look-up is which collide and where the runs lie.
-enum class hashing { all_equal, all_at_the_end, few_homes, spread };
+enum class hashing { all_equal, last_entry, last_quarter, few_homes, spread };
 
 template <tuple_type Tuple>
 u32 hash_of(hashing how, const Tuple& t) {
@@ -30,7 +30,8 @@ u32 hash_of(hashing how, const Tuple& t) {
   for (u32 i = 0; i < Tuple::words; ++i) mixed = (mixed ^ t.word(i)) * 0x9e37'79b1U;
   switch (how) {
     case hashing::all_equal: return 0x1234'5678;
-    case hashing::all_at_the_end: return 0xffff'fff0U | (mixed >> 28);  // every run goes over the end of the table
+    case hashing::last_entry: return 0xffff'fff0U | (mixed >> 28);    // every run goes over the end of the look-up,
+    case hashing::last_quarter: return 0xc000'0000U | (mixed >> 2);  // and some begin a little before it
     case hashing::few_homes: return (mixed & 0xc000'0000U) | (mixed >> 31);
     case hashing::spread: break;
   }
@@ -149,8 +150,8 @@ RC_GTEST_PROP(Connections, AreAMapUnderAnySequenceOfAllocateAndRelease, ()) {
   const u32 capacity = *rc::gen::inRange<u32>(1, 8);
   const bool ipv6 = *rc::gen::weightedElement<bool>({{3, true}, {1, false}});
   const u16 last_revision = *rc::gen::element<u16>(0, 1, 0x7fff, 65'533, 65'534, 65'535);
-  const hashing how =
-      *rc::gen::element(hashing::all_equal, hashing::all_at_the_end, hashing::few_homes, hashing::spread);
+  const hashing how = *rc::gen::element(hashing::all_equal, hashing::last_entry, hashing::last_quarter,
+                                        hashing::few_homes, hashing::spread);
   under_test t{capacity, ipv6, last_revision, how};
   struct step {
     bool allocate;
@@ -247,6 +248,12 @@ TEST(Connections, TheFamiliesShareOneIndexSpaceAndAreNeverTakenForEachOther) {
   t.table.release(four);
   EXPECT_FALSE(t.table.find(a4, 5).is);
   EXPECT_TRUE(t.table.find(a6, 5).is);
+}
+
+TEST(Connections, HaveRoomForAFamilyIfItsTuplesHaveAColumn) {
+  EXPECT_TRUE(small_table(1).table.has_room_for(family::ipv4));
+  EXPECT_FALSE(small_table(1).table.has_room_for(family::ipv6));
+  EXPECT_TRUE(small_table(1, true).table.has_room_for(family::ipv6));
 }
 
 TEST(Connections, WithoutIPv6NothingOfItIsHeldOrPaidFor) {

@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <deque>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -157,6 +158,18 @@ TEST(NextHops, TheLastReferenceOwesARelease) {
   EXPECT_EQ(t.table.next_to_release(), h) << "the same until it is answered";
   t.table.released(h);
   EXPECT_FALSE(t.table.owes_release());
+}
+
+TEST(NextHops, TheLongestIdleIsReleasedFirst) {
+  small_table t{3};
+  const handle a = t.set(1);
+  const handle b = t.set(2);
+  const handle c = t.set(3);
+  for (const handle& h : {b, c, a}) t.table.drop(h);
+  for (const handle& h : {b, c, a}) {
+    EXPECT_EQ(t.table.next_to_release(), h);
+    t.table.released(h);
+  }
 }
 
 TEST(NextHops, AnIdleEntryIsTakenAgainWithoutACommand) {
@@ -369,7 +382,10 @@ RC_GTEST_PROP(NextHops, AddUpUnderAnySequence, ()) {
       RC_ASSERT((use_name{got.index, got.revision}) == expected.value_or(use_name{0, 0}));
     } else {
       if (handed_out.empty()) continue;
-      const use_name n = handed_out[s.which % handed_out.size()];
+      // Mostly one of the living, sometimes any that ever was.
+      const bool of_living = !m.uses.empty() && s.which % 4 != 0;
+      const use_name n = of_living ? std::next(m.uses.begin(), s.which / 4 % m.uses.size())->first
+                                   : handed_out[s.which / 4 % handed_out.size()];
       const handle h{n.first, n.second};
       const auto at = m.uses.find(n);
       const next_hop_state state = at == m.uses.end() ? free : at->second.state;

@@ -143,16 +143,14 @@ class connections {
     return index;
   }
 
-  // Both tuples leave the look-up and the index becomes free. The record keeps only its revision. The caller has given
-  // back what the record refers to (next hops, hot counts). A free index is left as it is.
+  // Both tuples leave the look-up and the index becomes free. Of a free record only revision and state mean anything.
+  // The caller has given back what the record refers to (next hops, hot counts). A free index is left as it is.
   void release(u32 index) noexcept {
     record& r = records_[index];
     if (r.state == record_state::free) return;
     for (u8 direction = 0; direction < 2; ++direction)
       erase({hashes_[index][direction], name_of(index, r.which, direction)});
-    const u16 last = r.revision;
-    r = record{};
-    r.revision = last;
+    r.state = record_state::free;
 
     next_free_[index] = none;
     if (last_free_ == none) {
