@@ -24,18 +24,17 @@ target_compile_options(octep_hosted INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op -Wno-psabi>
   $<$<BOOL:${OCTEP_STRICT}>:-Werror>)
 
-if(OCTEP_SANITIZE)
-  target_compile_options(octep_hosted INTERFACE
-    -fsanitize=${OCTEP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_link_options(octep_hosted INTERFACE -fsanitize=${OCTEP_SANITIZE})
-endif()
 if(OCTEP_LIBFUZZER)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
     message(FATAL_ERROR "OCTEP_LIBFUZZER needs clang++; the preset `fuzz` chooses it")
   endif()
+  target_compile_options(octep_hosted INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(OCTEP_SANITIZE)
   target_compile_options(octep_hosted INTERFACE
-    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_link_options(octep_hosted INTERFACE -fsanitize=address,undefined)
+    -fsanitize=${OCTEP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+    $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizer_ignorelist.txt>)
+  target_link_options(octep_hosted INTERFACE -fsanitize=${OCTEP_SANITIZE})
 endif()
 
 # tools/build_info.hpp is what code includes. Its one unit is written at build time and only touched when the commit
