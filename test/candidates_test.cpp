@@ -59,7 +59,7 @@ void fill(slot_image<tuple4, 4>& slot, const choice_case& c, const tuple4& same)
   for (u32 i = 0; i < 4; ++i) {
     if (c.place[i] == place_is::empty) continue;
     const tuple4 t = c.place[i] == place_is::this_tuple ? same : stranger(i);
-    (void)slot.put({i, false}, t, at(static_cast<u32>(c.written_ms[i])), 4);
+    (void)slot.admit(i, t, at(static_cast<u32>(c.written_ms[i])), 4);
     if (c.place[i] == place_is::another_read) slot.mark_read(i);
   }
 }
@@ -246,18 +246,18 @@ TEST(Candidates, LoseAnUnreadOneToItsOwnTupleWithoutEvictingIt) {
 TEST(Candidates, CountUpToTheirLargestAndStayThere) {
   using image = slot_image<tuple4, 1>;
   image slot;
-  (void)slot.put({0, false}, some[0], at(1), 4);
+  (void)slot.admit(0, some[0], at(1), 4);
   slot.recount(0, image::most_frames - 1);
   candidate<tuple4> c;
   for (u32 i = 0; i < 3; ++i) {
-    EXPECT_FALSE(slot.put({0, true}, some[0], at(2), 4).due);
+    EXPECT_FALSE(slot.renew(0, some[0], at(2), 4).due);
     slot.copy_out(0, c);
     EXPECT_EQ(c.count, image::most_frames);
     EXPECT_TRUE(slot.written(0));
     EXPECT_FALSE(c.closing || c.due);
   }
   slot.recount(0, (image::most_frames >> 1));
-  EXPECT_TRUE(slot.put({0, true}, some[0], at(3), 4).due) << "the last doubling that fits";
+  EXPECT_TRUE(slot.renew(0, some[0], at(3), 4).due) << "the last doubling that fits";
 }
 
 // --- passes -----------------------------------------------------------------------------------------------

@@ -17,27 +17,39 @@ namespace {
 using test::choice_case;
 using test::place_is;
 
-// A slot as written down by hand: states and ages in arrays.
+// A slot as written down by hand: what each place is, and its age.
 template <u32 Places>
 struct written_slot {
   static constexpr u32 places = Places;
-  std::array<place_state, Places> states{};
+  std::array<place_is, Places> is{};
   std::array<u32, Places> ages{};
 
-  [[nodiscard]] place_state state(u32 i) const { return states[i]; }
+  [[nodiscard]] u32 same() const {
+    return static_cast<u32>(std::find(is.begin(), is.end(), place_is::this_tuple) - is.begin());
+  }
+  [[nodiscard]] place_set written() const { return ~set_of(place_is::empty) & all_places<Places>; }
+  [[nodiscard]] place_set unread() const { return set_of(place_is::another_unread); }
   [[nodiscard]] u32 age(u32 i) const { return ages[i]; }
+
+ private:
+  [[nodiscard]] place_set set_of(place_is what) const {
+    place_set set = 0;
+    for (u32 i = 0; i < Places; ++i)
+      if (is[i] == what) set |= place_set{1} << i;
+    return set;
+  }
 };
 
 static_assert(choice_policy<oldest_goes, written_slot<4>>);
 
-place_state as_state(place_is p) {
-  switch (p) {
-    case place_is::empty: return place_state::empty;
-    case place_is::this_tuple: return place_state::same;
-    case place_is::another_read: return place_state::other_read;
-    case place_is::another_unread: break;
-  }
-  return place_state::other_unread;
+TEST(PlaceSets, HaveAFirstASizeAndAWhole) {
+  EXPECT_EQ(first_of(0b1000), 3U);
+  EXPECT_EQ(first_of(place_set{1} << 63), 63U);
+  EXPECT_EQ(size_of(0), 0U);
+  EXPECT_EQ(size_of(0b1011), 3U);
+  EXPECT_EQ(all_places<1>, 1U);
+  EXPECT_EQ(all_places<4>, 15U);
+  EXPECT_EQ(all_places<64>, ~place_set{0});
 }
 
 TEST(Limits, AreSlotsByTheTopBitsAndPlacesByTheBitsOfAWord) {
@@ -64,12 +76,12 @@ TEST(OldestGoes, AnswersAll19200CasesAsTheRuleReads) {
     const u64 cases = test::for_each_choice_case(clock.base_ms, clock.step_ms, clock.now_after_ms, [](const choice_case& c) {
       written_slot<4> slot;
       for (u32 i = 0; i < 4; ++i) {
-        slot.states[i] = as_state(c.place[i]);
+        slot.is[i] = c.place[i];
         slot.ages[i] = static_cast<u32>(c.now_ms < c.written_ms[i] ? 0 : c.now_ms - c.written_ms[i]);
       }
       const chosen got = choose_place<oldest_goes>(slot);
       const u32 want = static_cast<u32>(test::place_by_rule(c));
-      ASSERT_EQ(got, (chosen{want, slot.states[want] == place_state::same}));
+      ASSERT_EQ(got, (chosen{want, slot.is[want] == place_is::this_tuple}));
     });
     ASSERT_EQ(cases, 19'200U);
     if (HasFatalFailure()) return;
@@ -89,17 +101,17 @@ struct last_goes {
 
 TEST(Choice, NeverAsksThePolicyForATupleTheSlotHolds) {
   written_slot<3> slot;
-  slot.states = {place_state::other_unread, place_state::same, place_state::empty};
+  slot.is = {place_is::another_unread, place_is::this_tuple, place_is::empty};
   EXPECT_EQ(choose_place<last_goes>(slot), (chosen{1, true}));
-  slot.states[1] = place_state::other_read;
+  slot.is[1] = place_is::another_read;
   EXPECT_EQ(choose_place<last_goes>(slot), (chosen{2, false}));
 }
 
 TEST(OldestGoes, HasOneAnswerForOnePlace) {
   written_slot<1> slot;
-  for (const place_state s : {place_state::empty, place_state::other_read, place_state::other_unread})
+  for (const place_is p : {place_is::empty, place_is::another_read, place_is::another_unread})
     for (const u32 age : {0U, 1U, 0x4000'0000U}) {
-      slot.states[0] = s;
+      slot.is[0] = p;
       slot.ages[0] = age;
       EXPECT_EQ(oldest_goes::choose(slot), 0U);
     }
@@ -108,16 +120,17 @@ TEST(OldestGoes, HasOneAnswerForOnePlace) {
 // Any number of places: the chosen one is a fixed point that a reader can check by eye.
 RC_GTEST_PROP(OldestGoes, TakesTheFirstEmptyPlaceElseTheFirstOfTheOldest, ()) {
   written_slot<16> slot;
-  const auto states = *rc::gen::container<std::vector<int>>(16, rc::gen::weightedElement<int>({{1, 0}, {9, 2}, {9, 3}}));
+  const auto is = *rc::gen::container<std::vector<place_is>>(
+      16, rc::gen::weightedElement<place_is>({{1, place_is::empty}, {9, place_is::another_read}, {9, place_is::another_unread}}));
   const auto ages = *rc::gen::container<std::vector<u32>>(16, rc::gen::inRange<u32>(0, 6));
   for (u32 i = 0; i < 16; ++i) {
-    slot.states[i] = static_cast<place_state>(states[i]);
+    slot.is[i] = is[i];
     slot.ages[i] = ages[i];
   }
   const u32 got = oldest_goes::choose(slot);
-  const auto empty = std::find(slot.states.begin(), slot.states.end(), place_state::empty);
-  if (empty != slot.states.end()) {
-    RC_ASSERT(got == static_cast<u32>(empty - slot.states.begin()));
+  const auto empty = std::find(slot.is.begin(), slot.is.end(), place_is::empty);
+  if (empty != slot.is.end()) {
+    RC_ASSERT(got == static_cast<u32>(empty - slot.is.begin()));
   } else {
     RC_ASSERT(got == static_cast<u32>(std::max_element(slot.ages.begin(), slot.ages.end()) - slot.ages.begin()));
   }
