@@ -81,6 +81,7 @@ TEST(Reasons, KeepTheirNamesAndPlaces) {
                                              "flow_unsettled_closing",
                                              "flow_unsettled_one_way",
                                              "flow_tuple_mismatch",
+                                             "flow_self",
                                              "flow_wait_other",
                                              "flow_other_held",
                                              "cand_port_moved",

@@ -171,6 +171,13 @@ TEST_F(make, refuses_a_tuple_that_the_state_does_not_imply) {
   EXPECT_EQ(refusal_at_poll(), reason::flow_tuple_mismatch);
 }
 
+TEST_F(make, refuses_a_host_that_talks_to_itself_through_us) {
+  const tuple4 self = tuple4::make(inside(1), inside(1), join_ports(port_word(7), port_word(7)), protocol::udp);
+  top.world.firewall.known4.push_back(settled_state(self, 9));
+  (void)top.frame(self, 1, 100);
+  EXPECT_EQ(refusal_at_poll(), reason::flow_self);
+}
+
 TEST_F(make, waits_for_the_other_direction) {
   (void)top.frame(opener, 1, 100);
   EXPECT_EQ(refusal_at_poll(), reason::flow_wait_other);

@@ -68,8 +68,8 @@ template <tuple_type Tuple, class S>
 
   m.pair = derive(m.state);
   const int direction = direction_of(m.pair, hand.tuple);
-  // A host that talks to itself through us: one tuple cannot name two microflows.
-  if (direction < 0 || m.pair[0] == m.pair[1]) return reason::flow_tuple_mismatch;
+  if (direction < 0) return reason::flow_tuple_mismatch;
+  if (m.pair[0] == m.pair[1]) return reason::flow_self;
   m.direction = static_cast<u8>(direction);
   m.hash[m.direction] = hashed;
   const Tuple& far = m.pair[1 - m.direction];
