@@ -98,6 +98,7 @@ TEST_F(Firewall, ARepeatedSynEstablishesNobody) {
   send(web, syn);
   send(web, ack);
   EXPECT_EQ(ask(web).opener_peer, peer_state::heard);
+  EXPECT_EQ(ask(web).responder_peer, peer_state::silent) << "nothing of it was there to acknowledge";
   EXPECT_EQ(ask(web).timer, timer_class::opening);
 }
 
@@ -192,6 +193,8 @@ TEST_F(Firewall, AFrameRefreshesAndAShorterTimerShortens) {
   now = now + from_s(20);
   EXPECT_TRUE(ask(dns).found);
   handshake(web);
+  now = now + tcp_opening_timer;
+  rules.expire(now);
   send(web, rst);
   now = now + tcp_closed_timer;
   rules.expire(now);
