@@ -208,6 +208,17 @@ TEST_F(remove, discards_by_one_command_and_forgets_everything_without_another) {
   EXPECT_EQ(written, 0);
 }
 
+TEST_F(remove, forgets_in_slices_between_which_the_lock_is_free) {
+  bench_top<> large{{.connections = 1'022, .next_hops = 4, .ipv6_connections = false}};
+  large.core().request_discard();
+  ASSERT_EQ(large.posted().kind, discard);
+  large.answer_it();
+  int slices = 1;
+  while (large.next().until <= large.now) ++slices;
+  EXPECT_EQ(slices, 16) << "64 records each";
+  EXPECT_EQ(large.next().what, step::kind::idle);
+}
+
 TEST_F(remove, waits_with_a_discard_for_the_outstanding_answer_and_aborts_the_make) {
   ASSERT_EQ(top.posted().kind, next_hop_set);
   top.core().request_discard();

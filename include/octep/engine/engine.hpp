@@ -25,9 +25,9 @@ struct step {
   enum class kind : u8 { post, wait, idle };
 
   kind what = kind::idle;
-  u64 tag = 0;                  // post, wait
+  u64 tag = 0;                    // post, wait
   const command* post = nullptr;  // post: lent until it is answered
-  instant until = never;        // wait, idle: call `next` again by then at the latest
+  instant until = never;          // wait, idle: call `next` again by then at the latest; in the past: at once
 };
 
 template <world_policy World, class Policies = default_policies>
@@ -165,10 +165,7 @@ class engine {
   [[nodiscard]] bool choose(instant now) noexcept {
     state& s = s_;
     for (;;) {
-      if (s.forget_from < s.table.capacity()) {
-        (void)removing::forget_slice(s);
-        continue;
-      }
+      if (s.forget_from < s.table.capacity() && removing::forget_slice(s)) return false;
       if (removing::begin_discard(s, now)) return true;
       if (!s.values.on(setting::enable)) return false;
       if (removing::begin_take_out(s, now)) return true;
@@ -192,6 +189,7 @@ class engine {
 
   [[nodiscard]] instant idle_until() const noexcept {
     const state& s = s_;
+    if (s.forget_from < s.table.capacity()) return {};  // the next slice, once the lock was free
     instant until = s.values.on(setting::enable) ? s.poll.next : never;
     if (s.discard_owed && s.discard_from < until) until = s.discard_from;
     if (!s.values.on(setting::enable)) return until;
