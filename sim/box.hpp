@@ -78,7 +78,10 @@ class box final : public appliance {
   [[nodiscard]] command_port& port() noexcept { return port_; }
 
   void advance(instant to) override {
-    skip_quiet_polls(to);
+    while (events.next_time() <= to) {
+      skip_quiet_polls(to);
+      if (events.next_time() <= to) (void)events.step();
+    }
     events.run_until(to);
     device.advance(to);
     rules.expire(to);

@@ -1,0 +1,64 @@
+// A capture goes through octep: every frame, in the capture's own time, into the model appliance.
+//
+//   record ─▶ classify ─▶ whose connection, which direction ─▶ port ─▶ appliance ─┬─▶ forwarded
+//                                                                                └─▶ punted, and why
+//   events of passes ─▶ whose connection ─▶ made, or refused and why
+//
+// What it is: the loop, and the sums. Every frame is counted once; every connection once, when it is over: as made, or under
+// the last reason why it was not.
+// What it refuses: printing. `report_text` and `report_json` are readers of the sums.
+// Concurrency: one thread.
+#pragma once
+
+#include "tools/replay_options.hpp"
+#include "tools/time_histogram.hpp"
+
+#include <octep/reasons.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace octep::tools {
+
+using by_reason = array<u64, reason_count>;
+
+[[nodiscard]] inline u64 sum(const by_reason& counts) noexcept {
+  u64 total = 0;
+  for (const u64 n : counts) total += n;
+  return total;
+}
+
+struct replay_sums {
+  // The capture.
+  u64 frames = 0;
+  u64 bytes = 0;  // on the wire
+  double seconds = 0;
+
+  u64 forwarded = 0, forwarded_bytes = 0;
+  u64 punted = 0, punted_bytes = 0;
+  u64 candidates = 0;         // of the punted
+  by_reason not_candidate{};  // of the punted
+
+  u64 connections = 0;
+  u64 made = 0;
+  u64 picked_up = 0;     // TCP without its SYN
+  by_reason not_made{};  // by the last reason
+
+  time_histogram time_to_made;  // from the first punted frame
+
+  std::vector<std::pair<std::string, u64>> counters;
+  settings values;
+  std::vector<std::string> warnings;  // one line each
+};
+
+// One line on what the models of this version leave out, for whoever would otherwise read too much into the figures.
+[[nodiscard]] const char* what_is_not_modelled() noexcept;
+
+[[nodiscard]] std::string report_text(const replay_sums& sums, const replay_options& options);
+[[nodiscard]] std::string report_json(const replay_sums& sums, const replay_options& options);
+
+// `octep replay`, without its name.
+[[nodiscard]] outcome replay_command(const arguments& given);
+
+}  // namespace octep::tools

@@ -1,0 +1,165 @@
+#include "tools/replay_options.hpp"
+
+#include "tools/text.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace octep::tools {
+namespace {
+
+constexpr std::array devices{xgs3300, xgs136};
+constexpr std::array hashes{sim::hash_kind::recorded, sim::hash_kind::fold, sim::hash_kind::keyed, sim::hash_kind::fault};
+
+// As given, all still text: messages about values are ours.
+struct raw_options {
+  std::string file;
+  std::string device = xgs3300.name;
+  std::vector<std::string> set;
+  std::string slots;
+  std::string places;
+  std::string hash;
+  std::string seed;
+  bool nat = false;
+  bool json = false;
+};
+
+std::string in_words(const settings& values, const setting_row& r) {
+  const std::string unit = *r.unit == '\0' ? "" : fmt::format(" {}", r.unit);
+  return fmt::format("{} (from {} to {}{}, {} unless set)", r.name, r.least, r.most, unit, values[r.is]);
+}
+
+usize edits_between(std::string_view a, std::string_view b) {
+  std::vector<usize> line(b.size() + 1);
+  std::iota(line.begin(), line.end(), usize{0});
+  for (usize i = 0; i < a.size(); ++i) {
+    usize diagonal = line[0];
+    line[0] = i + 1;
+    for (usize j = 0; j < b.size(); ++j) {
+      const usize replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = line[j + 1];
+      line[j + 1] = std::min({replaced, line[j] + 1, diagonal + 1});
+    }
+  }
+  return line.back();
+}
+
+std::string unknown_setting(std::string_view name) {
+  const auto nearest = std::min_element(std::begin(setting_rows), std::end(setting_rows), [&](const auto& a, const auto& b) {
+    return edits_between(name, a.name) < edits_between(name, b.name);
+  });
+  const bool likely = edits_between(name, nearest->name) <= 2;
+  return fmt::format("there is no setting `{}`; {}`octep help settings` lists them", name,
+                     likely ? fmt::format("perhaps {}? ", nearest->name) : "");
+}
+
+// Empty: `into` holds one of the choices.
+std::string choose(std::string_view option, std::string_view text, const std::vector<u32>& choices, u32& into) {
+  if (text.empty()) return {};
+  const auto n = parse_number(text);
+  if (n && std::find(choices.begin(), choices.end(), *n) != choices.end()) {
+    into = static_cast<u32>(*n);
+    return {};
+  }
+  return fmt::format("{} {}: one of {} is possible", option, text, fmt::join(choices, ", "));
+}
+
+std::string apply(const raw_options& raw, sim::appliance_options& box) {
+  const auto device = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return raw.device == d.name; });
+  if (device == devices.end()) return fmt::format("--device {}: known are xgs3300 and xgs136", raw.device);
+  box.device = *device;
+  box.connections = device->connections;
+  box.next_hops = device->next_hops;
+  box.values = initial_settings(*device);
+  for (const std::string& assignment : raw.set)
+    if (const std::string wrong = apply_setting(assignment, box.values); !wrong.empty())
+      return fmt::format("--set {}: {}", assignment, wrong);
+  if (std::string wrong = choose("--slots", raw.slots, sim::appliance::slot_choices(), box.slots); !wrong.empty()) return wrong;
+  if (std::string wrong = choose("--places", raw.places, sim::appliance::place_choices(), box.places); !wrong.empty())
+    return wrong;
+  if (!raw.hash.empty()) {
+    const auto hash = std::find_if(hashes.begin(), hashes.end(), [&](sim::hash_kind k) { return raw.hash == sim::name(k); });
+    if (hash == hashes.end()) return fmt::format("--hash {}: known are recorded, fold, keyed and fault", raw.hash);
+    box.hash = *hash;
+  }
+  if (!raw.seed.empty()) {
+    const auto seed = parse_number(raw.seed);
+    if (!seed) return fmt::format("--seed {}: a number from 0 to {} is possible", raw.seed, std::numeric_limits<u64>::max());
+    box.seed = *seed;
+  }
+  box.nat = raw.nat;
+  return {};
+}
+
+}  // namespace
+
+std::string apply_setting(std::string_view assignment, settings& values) {
+  const usize equals = assignment.find('=');
+  if (equals == std::string_view::npos) return "a setting is given as NAME=VALUE";
+  const std::string_view name = assignment.substr(0, equals);
+  const auto row = std::find_if(std::begin(setting_rows), std::end(setting_rows), [&](const auto& r) { return name == r.name; });
+  if (row == std::end(setting_rows)) return unknown_setting(name);
+  const auto value = parse_number(assignment.substr(equals + 1));
+  const bool fits = value && *value <= std::numeric_limits<u32>::max();
+  if (!fits || values.set(row->is, static_cast<u32>(*value)) != set_result::ok)
+    return fmt::format("{} is a number from {} to {}{}{}", row->name, row->least, row->most, *row->unit == '\0' ? "" : " ",
+                       row->unit);
+  return {};
+}
+
+std::string settings_help() {
+  std::string text = "Settings, for --set NAME=VALUE:\n\n";
+  for (const setting_row& r : setting_rows) {
+    text += fmt::format("  {}\n", in_words(settings{}, r));
+    text += fmt::format("      {}\n", wrapped(r.meaning, 6));
+    text += fmt::format("      {}\n", wrapped(fmt::format("When lowered: {}", r.falling_edge), 6));
+  }
+  text += fmt::format("\nA device may start with its own: run_gap_ms is {} on {} and {} on {}.\n", xgs3300.run_gap_ms,
+                      xgs3300.name, xgs136.run_gap_ms, xgs136.name);
+  return text;
+}
+
+std::variant<replay_options, outcome> parse_replay_options(const arguments& given) {
+  raw_options raw;
+  CLI::App app{"Sends a capture through octep and a model coprocessor, and says what hardware\nwould have forwarded.",
+               "octep replay"};
+  app.get_formatter()->column_width(20);
+  const auto option = [&](const char* named, auto& into, const char* takes, const std::string& means) {
+    return app.add_option(named, into, means)->type_name(takes);
+  };
+  option("FILE", raw.file, " ", "a pcap or pcapng capture; - is standard input")->required();
+  option("--device", raw.device, "NAME", "xgs3300 (the default) or xgs136");
+  option("--set", raw.set, "NAME=VALUE", "a setting, see `octep help settings`; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  option("--slots", raw.slots, "N",
+         fmt::format("slots of the candidate table: {} (64)", fmt::join(sim::appliance::slot_choices(), ", ")));
+  option("--places", raw.places, "N",
+         fmt::format("places of a slot: {} (4)", fmt::join(sim::appliance::place_choices(), ", ")));
+  option("--hash", raw.hash, "NAME", "recorded, fold, keyed (the default) or fault");
+  option("--seed", raw.seed, "N", "of the keyed hash and of the models' chance (1)");
+  app.add_flag("--nat", raw.nat, "the box translates every opener's address");
+  app.add_flag("--json", raw.json, "print one JSON object");
+
+  try {
+    app.parse(arguments{given.rbegin(), given.rend()});
+  } catch (const CLI::CallForHelp&) {
+    return outcome{status_done, app.help(), {}};
+  } catch (const CLI::ParseError& wrong) {
+    return refused(status_usage, fmt::format("{}; see `octep help replay`", one_line(wrong.what())));
+  }
+  replay_options options;
+  options.file = raw.file;
+  options.json = raw.json;
+  if (std::string wrong = apply(raw, options.box); !wrong.empty()) return refused(status_usage, one_line(wrong));
+  return options;
+}
+
+}  // namespace octep::tools

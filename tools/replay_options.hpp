@@ -1,0 +1,28 @@
+// What `octep replay` was asked: a capture, and the box to send it through.
+//
+// Concurrency: functions of their arguments.
+#pragma once
+
+#include "sim/appliance.hpp"
+#include "tools/command.hpp"
+
+#include <variant>
+
+namespace octep::tools {
+
+struct replay_options {
+  std::string file;  // "-": standard input
+  sim::appliance_options box;
+  bool json = false;
+};
+
+// The options, or what to answer instead: the help that was asked for, or one line about what makes no sense.
+[[nodiscard]] std::variant<replay_options, outcome> parse_replay_options(const arguments& given);
+
+// "NAME=VALUE" into `values`. Empty: done. Otherwise one line that says what is wrong, with the range if that is it.
+[[nodiscard]] std::string apply_setting(std::string_view assignment, settings& values);
+
+// Every setting, one a paragraph.
+[[nodiscard]] std::string settings_help();
+
+}  // namespace octep::tools

@@ -1,0 +1,89 @@
+// The capture's own connections: who opened each, which are over, what became of them.
+//
+// What it is: one record for each connection of the capture that lives, found by its tuple either way round. It lives as long
+// as the firewall's state would; a SYN on a TCP connection that has ended begins another.
+// What it refuses: remembering what is over. Whoever wants to count a connection is told when it goes.
+// What that buys: memory that follows the connections that live at one time, not the length of the capture.
+// Concurrency: one thread.
+#pragma once
+
+#include "sim/tcp_flags.hpp"
+#include "sim/wide_tuple.hpp"
+
+#include <octep/reasons.hpp>
+#include <octep/ticks.hpp>
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace octep::tools {
+
+struct connection {
+  sim::wide_tuple from_opener;  // as the opener's frames arrive
+  instant last_frame;
+  bool picked_up = false;       // TCP, and the capture does not show its first SYN
+  bool heard[2] = {false, false};  // opener, responder
+  bool fin[2] = {false, false};
+  bool reset = false;
+
+  // What became of it.
+  std::optional<instant> first_punted;
+  std::optional<instant> made;
+  bool forwarded = false;              // at least one frame went through hardware
+  reason refusal = reason::not_asked;  // the last
+};
+
+class tracking {
+ public:
+  using farewell = std::function<void(const connection&)>;
+
+  explicit tracking(farewell goes) : goes_{std::move(goes)} {}
+
+  struct seen {
+    connection* of = nullptr;  // until the next call of `see` or `expire`
+    u8 direction = 0;          // 0: from the opener
+    bool begins = false;       // the capture's first frame of it
+  };
+  // A frame with this tuple. Time never goes back.
+  seen see(const sim::wide_tuple& tuple, sim::tcp_flags flags, instant now);
+
+  // Frames with `tuple` too are the connection's: how its replies arrive where its opener is translated.
+  void also_arrives_as(const connection& of, const sim::wide_tuple& tuple);
+
+  // By any tuple that one of its frames arrives with; null: no living connection's.
+  [[nodiscard]] connection* find(const sim::wide_tuple& tuple);
+
+  // Says farewell to what has been silent for too long.
+  void expire(instant now);
+  // Says farewell to all of them, oldest first.
+  void finish();
+
+  [[nodiscard]] usize living() const noexcept { return by_tuple_.size(); }
+
+ private:
+  struct slot {
+    connection of;
+    std::optional<sim::wide_tuple> alias;
+    u64 number = 0;         // in order of appearance
+    instant looked_at_by;   // its entry in deadlines_
+  };
+
+  u32 begin(const sim::wide_tuple& tuple, sim::tcp_flags flags, instant now);
+  void end(u32 index);
+  void keep_until(u32 index, instant until);
+
+  farewell goes_;
+  std::deque<slot> slots_;
+  std::vector<u32> free_;
+  u64 begun_ = 0;
+  std::unordered_map<sim::wide_tuple, u32, sim::wide_tuple_hash> by_tuple_;  // the lesser of the two ways round
+  std::unordered_map<sim::wide_tuple, u32, sim::wide_tuple_hash> by_alias_;
+  std::set<std::pair<u64, u32>> deadlines_;  // one each; may be earlier than it need be, never later
+};
+
+}  // namespace octep::tools
