@@ -281,6 +281,9 @@ TEST_F(Firewall, DestinationNatIsUndoneOnTheWayBack) {
   EXPECT_EQ(a.responder_seen, (endpoint<tuple4>{public_address, port_word(80)}));
   EXPECT_EQ(a.responder, (endpoint<tuple4>{inside, port_word(8'080)}));
 
+  const tuple4 knock = make_echo(server, public_address, 5);
+  EXPECT_EQ(send(knock, no_flags, wan).leaves, wide_tuple{make_echo(server, inside, 5)}) << "an echo has no port to set";
+
   const tuple4 direct = make_tuple(protocol::tcp, server, 50'000, inside, 8'080);
   EXPECT_EQ(send(direct, syn, wan).why, firewall_drop::collides) << "it would leave like the visitor";
 }
