@@ -49,7 +49,7 @@ struct default_policies {
   using atomics = builtin_atomics;
   using hash = keyed_mix;
   using choice = oldest_goes;
-  using refusals = refusals_by_tuple<64>;
+  using refusals = refusals_by_tuple<64, refusals_room, 256>;  // few of IPv6: recorded devices do not forward it
   using make_budget = plain_budget;
   static constexpr limits geometry{.slots = 64, .places = 4};
   static constexpr u32 rings = 8;  // receive rings (coprocessor.md)
