@@ -39,6 +39,7 @@ TEST(Arena, WhatDoesNotFitIsEmptyAndTakesNothing) {
   test::block memory{128};
   arena a = memory.cut();
   EXPECT_TRUE(a.take<u8>(129).empty());
+  EXPECT_TRUE(a.take<u32>(33).empty()) << "room for the count, but not for its bytes";
   EXPECT_EQ(a.left(), 128U);
   EXPECT_EQ(a.take<u8>(65).size, 65U);  // two lines
   EXPECT_EQ(a.left(), 0U);

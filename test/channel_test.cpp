@@ -109,7 +109,8 @@ TEST(Channel, WhatWasVoidedIsNeverAnswered) {
   EXPECT_EQ(c.figures().wait_n, 0U);
   const u64 next = c.post(reclaim(1), {6});
   EXPECT_NE(next, tag);
-  EXPECT_EQ(c.answered(tag, done, {7}), heard::unknown_tag) << "the restarted far side's new command is not answered by it";
+  EXPECT_EQ(c.answered(tag, done, {7}), heard::unknown_tag)
+      << "the restarted far side's new command is not answered by it";
   EXPECT_TRUE(c.outstanding());
 }
 
@@ -133,8 +134,8 @@ struct step {
 
 RC_GTEST_PROP(Channel, IsOneCommandAndItsTagUnderAnySequence, ()) {
   const auto steps = *rc::gen::container<std::vector<step>>(rc::gen::build<step>(
-      rc::gen::set(&step::what, rc::gen::element(does::post, does::answer_current, does::answer_other, does::look,
-                                                 does::give_up)),
+      rc::gen::set(&step::what,
+                   rc::gen::element(does::post, does::answer_current, does::answer_other, does::look, does::give_up)),
       rc::gen::set(&step::wait_us, rc::gen::element<u32>(0, 1, 25, 1'999, 2'000, 2'001, 10'000)),
       rc::gen::set(&step::refuse, rc::gen::arbitrary<bool>()),
       rc::gen::set(&step::other, rc::gen::inRange<u32>(0, 5))));

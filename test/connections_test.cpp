@@ -7,8 +7,8 @@
 
 #include <deque>
 #include <map>
-#include <type_traits>
 #include <set>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,11 +29,16 @@ u32 hash_of(hashing how, const Tuple& t) {
   u32 mixed = 1;
   for (u32 i = 0; i < Tuple::words; ++i) mixed = (mixed ^ t.word(i)) * 0x9e37'79b1U;
   switch (how) {
-    case hashing::all_equal: return 0x1234'5678;
-    case hashing::last_entry: return 0xffff'fff0U | (mixed >> 28);    // every run goes over the end of the look-up,
-    case hashing::last_quarter: return 0xc000'0000U | (mixed >> 2);  // and some begin a little before it
-    case hashing::few_homes: return (mixed & 0xc000'0000U) | (mixed >> 31);
-    case hashing::spread: break;
+    case hashing::all_equal:
+      return 0x1234'5678;
+    case hashing::last_entry:
+      return 0xffff'fff0U | (mixed >> 28);  // every run goes over the end of the look-up,
+    case hashing::last_quarter:
+      return 0xc000'0000U | (mixed >> 2);  // and some begin a little before it
+    case hashing::few_homes:
+      return (mixed & 0xc000'0000U) | (mixed >> 31);
+    case hashing::spread:
+      break;
   }
   return mixed;
 }
@@ -159,11 +164,11 @@ RC_GTEST_PROP(Connections, AreAMapUnderAnySequenceOfAllocateAndRelease, ()) {
     u32 a;
     u32 b;
   };
-  const auto steps = *rc::gen::container<std::vector<step>>(rc::gen::build<step>(
-      rc::gen::set(&step::allocate, rc::gen::weightedElement<bool>({{3, true}, {2, false}})),
-      rc::gen::set(&step::six, rc::gen::weightedElement<bool>({{1, true}, {2, false}})),
-      rc::gen::set(&step::a, rc::gen::inRange<u32>(0, numbers)),
-      rc::gen::set(&step::b, rc::gen::inRange<u32>(0, numbers))));
+  const auto steps = *rc::gen::container<std::vector<step>>(
+      rc::gen::build<step>(rc::gen::set(&step::allocate, rc::gen::weightedElement<bool>({{3, true}, {2, false}})),
+                           rc::gen::set(&step::six, rc::gen::weightedElement<bool>({{1, true}, {2, false}})),
+                           rc::gen::set(&step::a, rc::gen::inRange<u32>(0, numbers)),
+                           rc::gen::set(&step::b, rc::gen::inRange<u32>(0, numbers))));
   for (const step& s : steps) {
     if (s.allocate) {
       t.allocate({s.six ? family::ipv6 : family::ipv4, s.a}, s.b);
@@ -327,7 +332,8 @@ TEST(Connections, HoldAsManyAsWereAskedFor) {
     for (u32 round = 1; round <= 2; ++round) {
       for (u32 i = 0; i < capacity; ++i) {
         const u32 a = 2 * (i + round * capacity);
-        ASSERT_NE(t.table.allocate<tuple4>({tuple_of(a), tuple_of(a + 1)}, spread(a), spread(a + 1)), connections::none);
+        ASSERT_NE(t.table.allocate<tuple4>({tuple_of(a), tuple_of(a + 1)}, spread(a), spread(a + 1)),
+                  connections::none);
       }
       ASSERT_TRUE(t.table.full());
       for (u32 i = 0; i < capacity; ++i) {

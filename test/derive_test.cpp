@@ -107,8 +107,7 @@ TYPED_TEST(Derive, TranslatesMeansThatSomeFrameLeavesOtherwiseThanItArrived) {
   }));
 }
 
-// Connecting the firewall's other side: seen from the responder, the same connection read backwards. For ports only, since
-// the two ends of an echo are not alike.
+// Seen from the responder it is the same connection read backwards. For ports only: an echo's ends are not alike.
 TYPED_TEST(Derive, TheConnectionReadBackwardsHasTheDirectionsExchanged) {
   EXPECT_TRUE(rc::check([] {
     auto a = any_answer<TypeParam>(*any_nat());
@@ -172,8 +171,7 @@ TEST(DeriveExamples, AServerBehindAForwardedPort) {
   EXPECT_EQ(derive(a)[0], tcp(server, 40'000, public_name, 80));
   EXPECT_EQ(derive(a)[1], tcp(in_dmz, 8'080, server, 40'000));
   EXPECT_EQ(rewrite_of(a, 0), (rewrite{{server, 0, 0, 0}, {in_dmz, 0, 0, 0}, join_ports(port(40'000), port(8'080))}));
-  EXPECT_EQ(rewrite_of(a, 1),
-            (rewrite{{public_name, 0, 0, 0}, {server, 0, 0, 0}, join_ports(port(80), port(40'000))}));
+  EXPECT_EQ(rewrite_of(a, 1), (rewrite{{public_name, 0, 0, 0}, {server, 0, 0, 0}, join_ports(port(80), port(40'000))}));
 }
 
 TEST(DeriveExamples, AnInsideHostThatUsesThePublicNameIsTranslatedBothWays) {
@@ -186,8 +184,7 @@ TEST(DeriveExamples, AnInsideHostThatUsesThePublicNameIsTranslatedBothWays) {
   EXPECT_EQ(derive(a)[0], tcp(inside, 51'000, public_name, 80));
   EXPECT_EQ(derive(a)[1], tcp(in_dmz, 8'080, outside, 33'333));
   EXPECT_EQ(rewrite_of(a, 0), (rewrite{{outside, 0, 0, 0}, {in_dmz, 0, 0, 0}, join_ports(port(33'333), port(8'080))}));
-  EXPECT_EQ(rewrite_of(a, 1),
-            (rewrite{{public_name, 0, 0, 0}, {inside, 0, 0, 0}, join_ports(port(80), port(51'000))}));
+  EXPECT_EQ(rewrite_of(a, 1), (rewrite{{public_name, 0, 0, 0}, {inside, 0, 0, 0}, join_ports(port(80), port(51'000))}));
 }
 
 TEST(DeriveExamples, APingWhoseIdIsTranslated) {

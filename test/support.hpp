@@ -18,7 +18,8 @@ namespace octep::test {
 // pattern, so that a table that reads before it writes does not get zeros by luck.
 class block {
  public:
-  explicit block(usize bytes) : memory_{static_cast<std::byte*>(::operator new(bytes, align)), deleter{}}, bytes_{bytes} {
+  explicit block(usize bytes)
+      : memory_{static_cast<std::byte*>(::operator new(bytes, align)), deleter{}}, bytes_{bytes} {
     std::memset(memory_.get(), 0xa5, bytes);
   }
   [[nodiscard]] arena cut() noexcept { return {memory_.get(), bytes_}; }
@@ -45,7 +46,8 @@ template <tuple_type Tuple>
     from[0] = 10 + number / 4;
     to[0] = 99;
   }
-  return Tuple::make(from, to, join_ports(port_word(static_cast<u16>(1000 + number % 4)), port_word(443)), protocol::tcp);
+  return Tuple::make(from, to, join_ports(port_word(static_cast<u16>(1000 + number % 4)), port_word(443)),
+                     protocol::tcp);
 }
 
 [[nodiscard]] inline rc::Gen<protocol> any_protocol(family which) {
@@ -71,12 +73,11 @@ template <tuple_type Tuple>
 
 template <tuple_type Tuple>
 [[nodiscard]] rc::Gen<Tuple> any_tuple() {
-  return rc::gen::map(rc::gen::tuple(any_address<Tuple>(), any_address<Tuple>(), any_word(), any_word(),
-                                     any_protocol(Tuple::which)),
-                      [](const auto& p) {
-                        return Tuple::make(std::get<0>(p), std::get<1>(p), join_ports(std::get<2>(p), std::get<3>(p)),
-                                           std::get<4>(p));
-                      });
+  return rc::gen::map(
+      rc::gen::tuple(any_address<Tuple>(), any_address<Tuple>(), any_word(), any_word(), any_protocol(Tuple::which)),
+      [](const auto& p) {
+        return Tuple::make(std::get<0>(p), std::get<1>(p), join_ports(std::get<2>(p), std::get<3>(p)), std::get<4>(p));
+      });
 }
 
 }  // namespace octep::test

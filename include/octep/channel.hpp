@@ -8,9 +8,9 @@
 //     └──void_outstanding───────────────┘
 //
 // What it is: the buffer that the far side may read until it answers, and the figures of the waits.
-// What it refuses: a second command while one is out, late or not (the buffer still belongs to the far side), and an answer
-// to any other tag, which is counted and changes nothing. Tags never repeat, so an answer that was given up is never taken
-// for another's.
+// What it refuses: a second command while one is out, late or not (the buffer still belongs to the far side), and an
+// answer to any other tag, which is counted and changes nothing. Tags never repeat, so an answer that was given up is
+// never taken for another's.
 // What that buys: "not answered" is never read as "no" (system.md 12).
 // Concurrency: everything under the pass lock; the glue reads the current command between `post` and its answer.
 #pragma once

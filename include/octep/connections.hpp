@@ -2,8 +2,8 @@
 //
 // Floor 3.
 //
-// What it is: an index space that mirrors the far side's connection table (index = place there), one record an index, and
-// one look-up from the tuples of both families to (index, direction).
+// What it is: an index space that mirrors the far side's connection table (index = place there), one record an index,
+// and one look-up from the tuples of both families to (index, direction).
 //
 //   look-up          power of two, >= 4 x capacity entries of 8 bytes, so at most half are in use
 //     entry          hash 32 | name 32          name 0: empty
@@ -12,10 +12,11 @@
 //
 //   columns by index  record | two tuple4 | two hashes | next free      and, only if IPv6 is wanted, two tuple6
 //
-// What it refuses: a hash policy (callers bring the hash, which is kept, so that removal needs none), tombstones (the cost
-// of a look-up follows what is held, never what was), a tuple held twice, growing.
-// What that buys: the same cost at 1,022 and at 2,000,000, for as long as it runs. An IPv6 tuple costs an IPv4 one nothing.
-// With hashes that all collide a look-up is a search through all that is held: hence a keyed hash by default.
+// What it refuses: a hash policy (callers bring the hash, which is kept, so that removal needs none), tombstones (the
+// cost of a look-up follows what is held, never what was), a tuple held twice, growing.
+// What that buys: the same cost at 1,022 and at 2,000,000, for as long as it runs. An IPv6 tuple costs an IPv4 one
+// nothing. With hashes that all collide a look-up is a search through all that is held: hence a keyed hash by
+// default.
 // Concurrency: everything under the pass lock. The receive path asks the hot table instead.
 #pragma once
 
@@ -82,9 +83,9 @@ class connections {
            arena::bytes_for<u32>(n) + arena::bytes_for<entry>(entries_for(capacity));
   }
 
-  // At start, in place. `capacity`: usable entries of the far side's table, 1 to `most`. `last_revision`: the first use of
-  // each index gets the one after it. False: the memory does not suffice or the capacity is out of range, and the table
-  // holds nothing.
+  // At start, in place. `capacity`: usable entries of the far side's table, 1 to `most`. `last_revision`: the first use
+  // of each index gets the one after it. False: the memory does not suffice or the capacity is out of range, and the
+  // table holds nothing.
   [[nodiscard]] bool init(arena& memory, u32 capacity, bool ipv6, u16 last_revision = 0) noexcept {
     records_ = {};
     held_ = 0;
@@ -111,9 +112,9 @@ class connections {
   }
 
   // A fresh record for a connection that nobody holds: its revision climbed, its state is `making`, everything else but
-  // family and protocol is blank. `hash0` and `hash1` are of pair[0] and pair[1] by the policy that `find` is asked with.
-  // `none`: the table is full; or, since a frame must have one owner, the two tuples are equal or one of them is held
-  // already (the caller looked first); or the family has no room here at all.
+  // family and protocol is blank. `hash0` and `hash1` are of pair[0] and pair[1] by the policy that `find` is asked
+  // with. `none`: the table is full; or, since a frame must have one owner, the two tuples are equal or one of them is
+  // held already (the caller looked first); or the family has no room here at all.
   //
   // The index that has been free longest is taken. Whatever may still name an index's last use (a microflow, a late
   // answer, an event not yet read) has as long as possible to go away, and the 16-bit revisions of all indexes climb

@@ -1,4 +1,4 @@
-// Derivation: from the firewall's one answer, both ingress tuples of a connection and what each direction is rewritten to.
+// Derivation: from the firewall's one answer, both ingress tuples of a connection and what each is rewritten to.
 //
 // Floor 4.
 //
@@ -7,9 +7,9 @@
 //   direction 1   responder -> opener_translated          responder_seen    -> opener
 //
 // Each direction leaves as the reverse of how the other arrives: that is all NAT is, source, destination or both.
-// An echo's words are {id, type} both ways and never change places; an opener end carries the id, a responder end the type.
+// An echo's words are {id, type} both ways and never change places; an opener's end carries the id, the other the type.
 //
-// What it refuses: a guess. Nothing here looks at a frame; the tuple in hand is compared by the caller (`direction_of`).
+// What it refuses: a guess. Nothing here looks at a frame; the caller compares the tuple in hand (`direction_of`).
 // What that buys: a mismatch is found before anything is programmed (`flow_tuple_mismatch`).
 // Concurrency: pure functions.
 #pragma once

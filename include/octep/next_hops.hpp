@@ -2,24 +2,24 @@
 //
 // Floor 3.
 //
-// What it is: one entry an index. Equal hops are programmed once and shared; an entry that nobody needs is owed a release.
+// What it is: one entry an index. Equal hops are programmed once and shared; one that nobody needs is owed a release.
 //
 //   state        far side      references   leaves by
 //   free         nothing       0            acquire -> setting
-//   setting      being told    >= 1         programmed -> programmed | refused -> free | last drop -> free | bar -> barred
+//   setting      being told    >= 1         programmed -> programmed | refused, last drop -> free | bar -> barred
 //   programmed   has it        >= 1         last drop -> idle
 //   idle         has it        0            acquire -> programmed, no command | next_to_release -> releasing
-//   releasing    being told    0            released -> free | refused -> free | bar -> barred
+//   releasing    being told    0            released, refused -> free | bar -> barred
 //   barred       not known     any          programmed -> programmed or idle | refused, released -> free
 //   any                                     forget_all -> free
 //
-// A late answer ends `barred` like a punctual one would have ended what was before. A refused release frees the index all
-// the same: the next set of it carries another revision, and whatever names the old one is punted (coprocessor model).
+// A late answer ends `barred` like a punctual one would have ended what was before. A refused release frees the index
+// all the same: its next set carries another revision, and whatever names the old one is punted (coprocessor model).
 //
-// What it refuses: a handle of an earlier use. Every call that takes a handle ignores one whose revision has passed or that
-// is free, so that what still refers to a use that was refused or forgotten can be given up in any order.
+// What it refuses: a handle of an earlier use. Every call that takes a handle ignores one whose revision has passed or
+// that is free, so that what still refers to a use that was refused or forgotten can be given up in any order.
 // What that buys: a discard forgets everything here at once, and connections give their references up in slices.
-// Search is a walk over the table, some 20 bytes an entry: tables are hundreds of entries and makes are dozens a second.
+// Search is a walk over the table, 40 bytes an entry: tables are hundreds of entries and makes are dozens a second.
 // Concurrency: everything under the pass lock.
 #pragma once
 
@@ -69,8 +69,8 @@ class next_hops {
   }
 
   // A reference on an entry for this hop: an equal one that the far side has or is being told, else a free index under
-  // its next revision. The index that has been free longest is taken, as in `connections`. Not found_room and not barred:
-  // the table is full (`nhop_full`).
+  // its next revision. The index that has been free longest is taken, as in `connections`. Not found_room and not
+  // barred: the table is full (`nhop_full`).
   [[nodiscard]] acquired acquire(const next_hop& hop) noexcept {
     next_hop_entry* room = nullptr;
     next_hop_entry* equal = nullptr;
@@ -106,7 +106,7 @@ class next_hops {
     if (e->references == 0) make_idle(*e);
   }
 
-  // The set or the release was refused. References on a refused set are void; dropping them is allowed and does nothing.
+  // The set or the release was refused. References on a refused set are void; dropping them does nothing.
   void refused(handle h) noexcept {
     next_hop_entry* const e = in_use(h);
     if (e != nullptr && (e->state == next_hop_state::setting || ends_release(e->state))) make_free(*e);
@@ -148,8 +148,8 @@ class next_hops {
     if (e != nullptr && ends_release(e->state)) make_free(*e);
   }
 
-  // The far side has nothing any more (a discard was answered, a reset): every use ends, revisions go on from where they
-  // are. A walk over the table, no commands.
+  // The far side has nothing any more (a discard was answered, a reset): every use ends, revisions go on from where
+  // they are. A walk over the table, no commands.
   void forget_all() noexcept {
     for (next_hop_entry& e : entries_)
       if (e.state != next_hop_state::free) make_free(e);
