@@ -1,7 +1,9 @@
 // Prints how evenly each hash fills 64 slots under each pattern of test/spread.hpp, beside a random function.
 //
-//   spread_bench [--draws N] [--keys N] [--hash TEXT] [--full] [--tsv] [--check]
+//   spread_bench [--draws N] [--others N] [--keys N] [--hash TEXT] [--full] [--tsv] [--check]
 //
+// --draws: bases a pattern for the default hash, 100,000 as target P6 asks (a minute; with 20,000 a lost share is still 4 %
+// off by chance). --others: the same for every other hash, 10,000, enough to rank them. --keys: 1,000. Both are at least that.
 // --hash: only hashes whose name holds TEXT, and the default. Without options: one line a hash with its worst pattern (target P6's figures). --full: one line a hash and pattern.
 // --tsv: the same in columns for gnuplot. --check: exit status 1 where the default hash is more than 5 % above random.
 #include "sim/recorded_hash_fault.hpp"
@@ -20,6 +22,7 @@ namespace {
 
 struct options {
   u32 draws = 100'000;
+  u32 others = 10'000;
   u32 keys = 1'000;
   std::string_view hash;
   bool full = false;
@@ -43,7 +46,8 @@ class report {
   verdict run(const char* name, const std::vector<Hash>& hashes) {
     const bool is_default = std::is_same_v<Hash, keyed_mix>;
     if (!is_default && std::string_view{name}.find(o_.hash) == std::string_view::npos) return {};
-    const u32 draws = o_.draws - o_.draws % static_cast<u32>(hashes.size());
+    const u32 wanted = is_default ? o_.draws : o_.others;
+    const u32 draws = wanted - wanted % static_cast<u32>(hashes.size());
     const char* const which = Tuple::which == family::ipv4 ? "IPv4" : "IPv6";
     verdict v;
     double worst_draw = 0;
@@ -113,6 +117,7 @@ int main_of(int argc, char** argv) {
     const std::string_view arg = argv[i];
     const auto number = [&] { return i + 1 < argc ? static_cast<u32>(std::strtoul(argv[++i], nullptr, 10)) : 0U; };
     if (arg == "--draws") o.draws = number();
+    else if (arg == "--others") o.others = number();
     else if (arg == "--keys") o.keys = number();
     else if (arg == "--hash" && i + 1 < argc) o.hash = argv[++i];
     else if (arg == "--full") o.full = true;
@@ -120,13 +125,13 @@ int main_of(int argc, char** argv) {
     else if (arg == "--check") o.check = true;
     else o.keys = 0;
   }
-  if (o.keys == 0 || o.draws < o.keys) {
-    std::fprintf(stderr, "usage: spread_bench [--draws N] [--keys N] [--hash TEXT] [--full] [--tsv] [--check]  (draws >= keys >= 1)\n");
+  if (o.keys == 0 || o.draws < o.keys || o.others < o.keys) {
+    std::fprintf(stderr, "usage: spread_bench [--draws N] [--others N] [--keys N] [--hash TEXT] [--full] [--tsv] [--check]\n");
     return 2;
   }
   if (!o.tsv) {
-    fmt::print("64 slots; {} draws of a base for each pattern, {} keys; a random function reads 1 in both ratios\n", o.draws,
-               o.keys);
+    fmt::print("64 slots, {} keys; for each pattern {} bases, {} for the default; a random function reads 1 in both ratios\n",
+               o.keys, o.others, o.draws);
   }
   report r{o};
   r.head();
@@ -134,8 +139,12 @@ int main_of(int argc, char** argv) {
   for (const verdict& v : {compare<tuple4>(r, o), compare<tuple6>(r, o)}) {
     holds = holds && v.chi_square <= 1.05 && v.lost <= 1.05;
   }
-  if (!o.tsv) fmt::print("P6: keyed_mix at most 5 % above random on every pattern: {}\n", holds ? "holds" : "DOES NOT HOLD");
-  return o.check && !holds ? 1 : 0;
+  const bool judged = o.draws >= 20'000;
+  if (!o.tsv) {
+    fmt::print("P6: keyed_mix at most 5 % above random on every pattern: {}\n",
+               !judged ? "too few draws to say" : holds ? "holds" : "DOES NOT HOLD");
+  }
+  return o.check && !(judged && holds) ? 1 : 0;
 }
 
 }  // namespace
