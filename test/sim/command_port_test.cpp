@@ -117,6 +117,14 @@ TEST_F(CommandPort, SilenceKeepsWhatWasSaidAndAnswersInOrderAfter) {
   EXPECT_TRUE(executed(2)) << "the second was executed last";
 }
 
+TEST_F(CommandPort, WhateverTheLatenciesExecutionKeepsItsOrder) {
+  port.how().fixed_latency.reset();
+  for (u16 r = 1; r <= 50; ++r) port.submit(r, set_hop(r), {0});
+  run(1'000'000);
+  EXPECT_TRUE(executed(50));
+  EXPECT_TRUE(std::is_sorted(answers.begin(), answers.end(), [](auto& a, auto& b) { return a.tag < b.tag; }));
+}
+
 TEST_F(CommandPort, ARestartForgetsCommandsAndAnswers) {
   port.submit(1, set_hop(1), {0});
   run(30);
