@@ -108,7 +108,8 @@ capture::got capture::next(captured_frame& frame) {
 }
 
 double capture::seconds() const noexcept {
-  return static_cast<double>(latest_ns_ - earliest_ns_) / static_cast<double>(ns_per_second);
+  // In years of nanoseconds a double would lose the last digits before it divides.
+  return static_cast<double>(static_cast<long double>(latest_ns_ - earliest_ns_) / ns_per_second);
 }
 
 instant capture::clock(i64 stamp_ns) noexcept {

@@ -86,18 +86,10 @@ class replay {
     return sums_;
   }
 
-  // The laws of the report and of the models; the first that is broken, in words.
-  [[nodiscard]] std::optional<std::string> broken(u64 frames_read) const {
+  // Of the sums and of the models.
+  [[nodiscard]] std::optional<std::string> contradicts(u64 frames_read) const {
+    if (auto law = contradiction(sums_, frames_read, connections_.living())) return law;
     std::string why;
-    if (sums_.forwarded + sums_.punted != frames_read)
-      return fmt::format("{} frames forwarded and {} punted are not the {} that were read", sums_.forwarded, sums_.punted,
-                         frames_read);
-    if (sums_.candidates + sum(sums_.not_candidate) != sums_.punted)
-      return fmt::format("{} candidates and {} others are not the {} punted frames", sums_.candidates,
-                         sum(sums_.not_candidate), sums_.punted);
-    if (sums_.made + sum(sums_.not_made) + connections_.living() != sums_.connections)
-      return fmt::format("{} connections made and {} not, {} still to be told, are not the {} seen", sums_.made,
-                         sum(sums_.not_made), connections_.living(), sums_.connections);
     if (!box_.sound(&why)) return why;
     return {};
   }
@@ -171,6 +163,22 @@ void add_warnings(replay_sums& sums, const capture& from, bool cut) {
 
 }  // namespace
 
+std::optional<std::string> contradiction(const replay_sums& sums, u64 frames_read, u64 living) {
+  if (sums.forwarded + sums.punted != frames_read || sums.frames != frames_read)
+    return fmt::format("{} frames forwarded and {} punted are not the {} that were read", sums.forwarded, sums.punted,
+                       frames_read);
+  if (sums.forwarded_bytes + sums.punted_bytes != sums.bytes)
+    return fmt::format("{} bytes forwarded and {} punted are not the {} that were read", sums.forwarded_bytes,
+                       sums.punted_bytes, sums.bytes);
+  if (sums.candidates + sum(sums.not_candidate) != sums.punted)
+    return fmt::format("{} candidates and {} others are not the {} punted frames", sums.candidates, sum(sums.not_candidate),
+                       sums.punted);
+  if (sums.made + sum(sums.not_made) + living != sums.connections)
+    return fmt::format("{} connections made, {} not made and {} still open are not the {} seen", sums.made, sum(sums.not_made),
+                       living, sums.connections);
+  return {};
+}
+
 const char* what_is_not_modelled() noexcept { return not_modelled; }
 
 outcome replay_command(const arguments& given) {
@@ -191,12 +199,12 @@ outcome replay_command(const arguments& given) {
     through.take(frame);
     // The models' laws take time to ask, so they are asked at every doubling.
     if (!is_power_of_two(from->frames())) continue;
-    if (const auto law = through.broken(from->frames())) return refused(status_broken, "octep contradicts itself: " + *law);
+    if (const auto law = through.contradicts(from->frames())) return refused(status_broken, "octep contradicts itself: " + *law);
   }
   if (got == capture::got::bad) return refused(status_input, from->message());
 
   replay_sums& sums = through.finish();
-  if (const auto law = through.broken(from->frames())) return refused(status_broken, "octep contradicts itself: " + *law);
+  if (const auto law = through.contradicts(from->frames())) return refused(status_broken, "octep contradicts itself: " + *law);
   sums.seconds = from->seconds();
   add_warnings(sums, *from, got == capture::got::cut);
   outcome answer{status_done, options.json ? report_json(sums, options) : report_text(sums, options), {}};

@@ -15,6 +15,7 @@
 
 #include <octep/reasons.hpp>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,10 @@ struct replay_sums {
   settings values;
   std::vector<std::string> warnings;  // one line each
 };
+
+// The laws of the sums, after `frames_read` records, while `living` connections are still to be counted. Nothing: they hold.
+// Otherwise the first that does not, in words: a defect of octep, never of a capture.
+[[nodiscard]] std::optional<std::string> contradiction(const replay_sums& sums, u64 frames_read, u64 living);
 
 // One line on what the models of this version leave out, for whoever would otherwise read too much into the figures.
 [[nodiscard]] const char* what_is_not_modelled() noexcept;

@@ -10,6 +10,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace octep::tools {
@@ -23,10 +24,10 @@ struct raw_options {
   std::string file;
   std::string device = xgs3300.name;
   std::vector<std::string> set;
-  std::string slots;
-  std::string places;
-  std::string hash;
-  std::string seed;
+  std::optional<std::string> slots;
+  std::optional<std::string> places;
+  std::optional<std::string> hash;
+  std::optional<std::string> seed;
   bool nat = false;
   bool json = false;
 };
@@ -61,14 +62,14 @@ std::string unknown_setting(std::string_view name) {
 }
 
 // Empty: `into` holds one of the choices.
-std::string choose(std::string_view option, std::string_view text, const std::vector<u32>& choices, u32& into) {
-  if (text.empty()) return {};
-  const auto n = parse_number(text);
+std::string choose(std::string_view option, const std::optional<std::string>& text, const std::vector<u32>& choices, u32& into) {
+  if (!text) return {};
+  const auto n = parse_number(*text);
   if (n && std::find(choices.begin(), choices.end(), *n) != choices.end()) {
     into = static_cast<u32>(*n);
     return {};
   }
-  return fmt::format("{} {}: one of {} is possible", option, text, fmt::join(choices, ", "));
+  return fmt::format("{} {}: one of {} is possible", option, *text, fmt::join(choices, ", "));
 }
 
 std::string apply(const raw_options& raw, sim::appliance_options& box) {
@@ -84,14 +85,14 @@ std::string apply(const raw_options& raw, sim::appliance_options& box) {
   if (std::string wrong = choose("--slots", raw.slots, sim::appliance::slot_choices(), box.slots); !wrong.empty()) return wrong;
   if (std::string wrong = choose("--places", raw.places, sim::appliance::place_choices(), box.places); !wrong.empty())
     return wrong;
-  if (!raw.hash.empty()) {
-    const auto hash = std::find_if(hashes.begin(), hashes.end(), [&](sim::hash_kind k) { return raw.hash == sim::name(k); });
-    if (hash == hashes.end()) return fmt::format("--hash {}: known are recorded, fold, keyed and fault", raw.hash);
+  if (raw.hash) {
+    const auto hash = std::find_if(hashes.begin(), hashes.end(), [&](sim::hash_kind k) { return *raw.hash == sim::name(k); });
+    if (hash == hashes.end()) return fmt::format("--hash {}: known are recorded, fold, keyed and fault", *raw.hash);
     box.hash = *hash;
   }
-  if (!raw.seed.empty()) {
-    const auto seed = parse_number(raw.seed);
-    if (!seed) return fmt::format("--seed {}: a number from 0 to {} is possible", raw.seed, std::numeric_limits<u64>::max());
+  if (raw.seed) {
+    const auto seed = parse_number(*raw.seed);
+    if (!seed) return fmt::format("--seed {}: a number from 0 to {} is possible", *raw.seed, std::numeric_limits<u64>::max());
     box.seed = *seed;
   }
   box.nat = raw.nat;

@@ -1,0 +1,124 @@
+#include "tools/replay_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+namespace octep::tools {
+namespace {
+
+replay_options accepted(const arguments& given) {
+  auto parsed = parse_replay_options(given);
+  const outcome* const answer = std::get_if<outcome>(&parsed);
+  EXPECT_EQ(answer, nullptr) << (answer == nullptr || answer->complaints.empty() ? "" : answer->complaints.front());
+  return answer == nullptr ? std::get<replay_options>(parsed) : replay_options{};
+}
+
+std::string complaint(const arguments& given) {
+  const auto parsed = parse_replay_options(given);
+  const outcome* const answer = std::get_if<outcome>(&parsed);
+  if (answer == nullptr) {
+    ADD_FAILURE() << "accepted";
+    return {};
+  }
+  EXPECT_EQ(answer->status, status_usage);
+  EXPECT_EQ(answer->out, "");
+  EXPECT_EQ(answer->complaints.size(), 1U);
+  const std::string line = answer->complaints.empty() ? "" : answer->complaints.front();
+  EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+  return line;
+}
+
+TEST(ReplayOptions, AFileIsAllThatIsNeeded) {
+  const replay_options o = accepted({"some.pcap"});
+  EXPECT_EQ(o.file, "some.pcap");
+  EXPECT_STREQ(o.box.device.name, "xgs3300");
+  EXPECT_EQ(o.box.slots, 64U);
+  EXPECT_EQ(o.box.places, 4U);
+  EXPECT_EQ(o.box.hash, sim::hash_kind::keyed);
+  EXPECT_EQ(o.box.seed, 1U);
+  EXPECT_FALSE(o.box.nat);
+  EXPECT_FALSE(o.json);
+  for (const setting_row& r : setting_rows) EXPECT_EQ(o.box.values[r.is], initial_settings(xgs3300)[r.is]) << r.name;
+}
+
+TEST(ReplayOptions, EveryOptionArrives) {
+  const replay_options o = accepted({"--device", "xgs136", "--slots", "256", "--places=8", "--hash", "fold", "--seed", "99",
+                                     "--nat", "--json", "-"});
+  EXPECT_EQ(o.file, "-");
+  EXPECT_STREQ(o.box.device.name, "xgs136");
+  EXPECT_EQ(o.box.values[setting::run_gap_ms], xgs136.run_gap_ms);
+  EXPECT_EQ(o.box.slots, 256U);
+  EXPECT_EQ(o.box.places, 8U);
+  EXPECT_EQ(o.box.hash, sim::hash_kind::fold);
+  EXPECT_EQ(o.box.seed, 99U);
+  EXPECT_TRUE(o.box.nat);
+  EXPECT_TRUE(o.json);
+}
+
+TEST(ReplayOptions, SettingsOutrankTheDeviceWhereverTheyStand) {
+  const replay_options o = accepted({"--set", "run_gap_ms=7", "--device", "xgs136", "f", "--set", "auto=0"});
+  EXPECT_EQ(o.box.values[setting::run_gap_ms], 7U);
+  EXPECT_EQ(o.box.values[setting::auto_make], 0U);
+}
+
+TEST(ReplayOptions, EverySettingTakesItsRangeAndNamesIt) {
+  for (const setting_row& r : setting_rows) {
+    SCOPED_TRACE(r.name);
+    EXPECT_EQ(accepted({"f", "--set", fmt::format("{}={}", r.name, r.least)}).box.values[r.is], r.least);
+    EXPECT_EQ(accepted({"f", "--set", fmt::format("{}={}", r.name, r.most)}).box.values[r.is], r.most);
+    std::vector<std::string> outside{fmt::format("{}", u64{r.most} + 1), "-1", "", "x", "4294967296", "18446744073709551617"};
+    if (r.least != 0) outside.push_back(fmt::format("{}", r.least - 1));
+    for (const std::string& value : outside) {
+      const std::string line = complaint({"f", "--set", fmt::format("{}={}", r.name, value)});
+      EXPECT_NE(line.find(fmt::format("{} is a number from {} to {}", r.name, r.least, r.most)), std::string::npos) << line;
+    }
+  }
+}
+
+TEST(ReplayOptions, NonsenseIsAnsweredWithOneLine) {
+  const std::vector<std::pair<arguments, std::string>> table{
+      {{}, "FILE"},
+      {{"a", "b"}, "not expected: b"},
+      {{"--bogus", "f"}, "--bogus"},
+      {{"--device"}, "--device"},
+      {{"--device", "xgs999", "f"}, "xgs3300 and xgs136"},
+      {{"--slots", "63", "f"}, "one of 16, 64"},
+      {{"--slots", "", "f"}, "--slots"},
+      {{"--slots", "-64", "f"}, "one of 16, 64"},
+      {{"--slots", "64", "--slots", "64", "f"}, "--slots"},
+      {{"--places", "3", "f"}, "one of 1, 2, 4"},
+      {{"--hash", "md5", "f"}, "recorded, fold, keyed and fault"},
+      {{"--seed", "none", "f"}, "--seed"},
+      {{"--set", "poll_ms", "f"}, "NAME=VALUE"},
+      {{"--set", "=1", "f"}, "octep help settings"},
+      {{"--set", "pol_ms=5", "f"}, "perhaps poll_ms?"},
+      {{"--set", "a\nb=5", "f"}, "a?b"},
+      {{"f", "--set"}, "--set"},
+      {{"--config", "f"}, "--config"},
+  };
+  for (const auto& [given, expected] : table) {
+    const std::string line = complaint(given);
+    EXPECT_NE(line.find(expected), std::string::npos) << line;
+  }
+}
+
+TEST(ReplayOptions, HelpFitsATerminalAndNamesEveryOption) {
+  const auto parsed = parse_replay_options({"--help"});
+  const outcome& answer = std::get<outcome>(parsed);
+  EXPECT_EQ(answer.status, status_done);
+  for (const char* const option : {"--device", "--set", "--slots", "--places", "--hash", "--seed", "--nat", "--json", "FILE"})
+    EXPECT_NE(answer.out.find(option), std::string::npos) << option;
+  for (const std::string& text : {answer.out, settings_help()}) {
+    std::istringstream lines{text};
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  }
+}
+
+TEST(ReplayOptions, HelpListsEverySetting) {
+  for (const setting_row& r : setting_rows)
+    EXPECT_NE(settings_help().find(fmt::format("  {} (from {} to {}", r.name, r.least, r.most)), std::string::npos) << r.name;
+}
+
+}  // namespace
+}  // namespace octep::tools
