@@ -31,15 +31,15 @@ struct choice_case {
 // longest ago, and among equals the first. An age below zero is zero.
 inline int place_by_rule(const choice_case& c) {
   // (which sentence of the rule, smaller for older, which place): the smallest wins.
-  std::vector<std::tuple<int, std::int64_t, int>> bids;
+  std::array<std::tuple<int, std::int64_t, int>, choice_places> bids;
   for (int i = 0; i < choice_places; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const std::int64_t age = static_cast<std::int64_t>(c.now_ms) - static_cast<std::int64_t>(c.written_ms[at]);
     switch (c.place[at]) {
-      case place_is::this_tuple: bids.emplace_back(1, 0, i); break;
-      case place_is::empty: bids.emplace_back(2, 0, i); break;
+      case place_is::this_tuple: bids[at] = {1, 0, i}; break;
+      case place_is::empty: bids[at] = {2, 0, i}; break;
       case place_is::another_read:
-      case place_is::another_unread: bids.emplace_back(3, -std::max<std::int64_t>(age, 0), i); break;
+      case place_is::another_unread: bids[at] = {3, -std::max<std::int64_t>(age, 0), i}; break;
     }
   }
   return std::get<2>(*std::min_element(bids.begin(), bids.end()));

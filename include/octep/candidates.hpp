@@ -2,9 +2,9 @@
 //
 // Floor 3.
 //
-//   slot        word | unread mask | columns, each of `places` 32-bit words:
+//   slot        word | unread set | written set | columns, each of `places` 32-bit words:
 //               tuple words (4 or 10) | state | tick | identity | where | association
-//   state word  bits 0-27 frames, stays at its largest | 28 due | 29 closing | 31 something was written
+//   state word  bits 0-27 frames, stays at its largest | 28 and 29 zero | 30 due | 31 closing
 //
 // What it is: slots of places, one word a slot (system.md 4). The receive path writes, passes take, find, restart, discard.
 // What it refuses: waiting (a held word is a clash for a frame, `busy` for a pass), allocating, hashing (the caller names the
@@ -53,12 +53,13 @@ struct candidate {
 };
 
 // What became of a frame and of what stood in its place. The names are those of the counters they move.
+// One byte, so that it travels in a register.
 struct write_outcome {
-  bool clash = false;         // the word was taken: no candidate, nothing else is set
-  bool lost = false;          // an unread candidate was overwritten, its own tuple's too
-  bool evicted = false;       // ... another tuple's
-  bool evicted_read = false;  // a read candidate of another tuple was overwritten
-  bool due = false;           // this frame made the candidate due: kick
+  bool clash : 1 = false;         // the word was taken: no candidate, nothing else is set
+  bool lost : 1 = false;          // an unread candidate was overwritten, its own tuple's too
+  bool evicted : 1 = false;       // ... another tuple's
+  bool evicted_read : 1 = false;  // a read candidate of another tuple was overwritten
+  bool due : 1 = false;           // this frame made the candidate due: kick
 
   [[nodiscard]] constexpr bool operator==(const write_outcome&) const noexcept = default;
 };
@@ -94,11 +95,9 @@ class slot_image {
     static constexpr u32 places = Places;
     view(const slot_image& slot, const Tuple& t, tick now) noexcept : slot_{slot}, tuple_{t}, now_{now} {}
 
-    [[nodiscard]] place_state state(u32 place) const noexcept {
-      if (!slot_.written(place)) return place_state::empty;
-      if (slot_.holds(place, tuple_)) return place_state::same;
-      return slot_.unread(place) ? place_state::other_unread : place_state::other_read;
-    }
+    [[nodiscard]] u32 same() const noexcept { return slot_.place_of(tuple_); }
+    [[nodiscard]] place_set written() const noexcept { return slot_.written(); }
+    [[nodiscard]] place_set unread() const noexcept { return slot_.unread(); }
     [[nodiscard]] u32 age(u32 place) const noexcept { return slot_.at(place).age(now_); }
 
    private:
@@ -107,54 +106,67 @@ class slot_image {
     const tick now_;
   };
 
-  [[nodiscard]] bool written(u32 place) const noexcept { return (state_[place] & written_bit) != 0; }
-  [[nodiscard]] bool unread(u32 place) const noexcept { return ((unread_mask() >> place) & 1U) != 0; }
+  [[nodiscard]] place_set written() const noexcept { return static_cast<mask>(written_); }
+  // Relaxed: the word orders it for holders; for the one reader without it see perhaps_unread.
+  [[nodiscard]] place_set unread() const noexcept { return unread_.load_relaxed(); }
+  [[nodiscard]] bool written(u32 place) const noexcept { return ((written() >> place) & 1U) != 0; }
+  [[nodiscard]] bool unread(u32 place) const noexcept { return ((unread() >> place) & 1U) != 0; }
   [[nodiscard]] tick at(u32 place) const noexcept { return {at_[place]}; }
 
-  // Whether the place's columns hold these words; true of a discarded place too, so ask `written` as well.
-  [[nodiscard]] bool holds(u32 place, const Tuple& t) const noexcept {
-    // The port words differ most often between the tuples of a slot: one compare settles a miss.
-    if (key_[Tuple::words - 2][place] != t.word(Tuple::words - 2)) return false;
-    for (u32 w = 0; w < Tuple::words; ++w)
-      if (w != Tuple::words - 2 && key_[w][place] != t.word(w)) return false;
-    return true;
+  // The first place that holds `t`, or `places`. The port words, which differ most often between the tuples of a slot, are
+  // compared in all places without a branch: where a tuple stands is what a processor cannot foresee.
+  [[nodiscard, gnu::always_inline]] u32 place_of(const Tuple& t) const noexcept {
+    constexpr u32 ports = Tuple::words - 2;
+    mask alike = 0;
+#pragma GCC unroll 16
+    for (u32 i = 0; i < places; ++i) alike |= static_cast<mask>(key_[ports][i] == t.word(ports)) << i;
+    alike &= static_cast<mask>(written_);
+    if (alike == 0) return places;
+    const u32 i = first_of(alike);
+    if (holds_but_ports(i, t)) [[likely]] return i;
+    return place_among(alike & (alike - 1), t);
   }
 
   // True: some place MAY be unread. Read without the word by passes. Relaxed is enough: nothing is read through it without
   // the word. A run that was kicked sees the mask, since the writer set it before its kick and the worker took the kick
   // before it looks; a poll that misses a frame of this moment meets it a poll later.
-  [[nodiscard]] bool perhaps_unread() const noexcept { return unread_.load_relaxed() != 0; }
+  [[nodiscard]] bool perhaps_unread() const noexcept { return unread() != 0; }
 
   // The rest is the holder's.
 
-  // Writes a frame of `t` to the place that was chosen for it. `log2`: due at that power of two of frames and each doubling.
-  [[nodiscard]] write_outcome put(chosen to, const Tuple& t, const arrival& frame, u32 log2) noexcept {
-    const u32 i = to.place;
-    const mask bit = mask{1} << i;
-    const mask unread = unread_mask();
-    const bool was_unread = (unread & bit) != 0;
-    const u32 old = state_[i];
-    const u32 frames = to.same ? least((old & most_frames) + 1, most_frames) : 1;
-    const bool asks = wants_make(t.proto, frame.closing, frames, log2);
-    u32 marks = (frame.closing ? closing_bit : 0) | (asks ? due_bit : 0);
-
+  // A frame of the tuple that the place holds. `log2`: due at that power of two of frames and at each doubling.
+  [[nodiscard, gnu::always_inline]] write_outcome renew(u32 place, const Tuple& t, const arrival& frame, u32 log2) noexcept {
+    const bool was_unread = unread(place);
+    // What no pass has seen stays to be seen; a mark that was taken is the past's.
+    const u32 kept = was_unread ? most_frames | closing_bit | due_bit : most_frames;
+    u32 state = (state_[place] & kept) + 1;
+    const u32 frames = state & most_frames;
+    bool asks = false;
+    if ((frames & (frames - 1)) == 0) [[unlikely]] {
+      // A power of two, or 0: one more than can be counted, carried into bit 28.
+      state -= frames == 0 ? 1U : 0U;
+      asks = wants_make(t.proto, frame.closing, frames, log2);
+    }
+    stamp(place, frame, state | marks(frame.closing, asks));
     write_outcome outcome;
     outcome.lost = was_unread;
     outcome.due = asks;
-    if (to.same) {
-      // What no pass has seen stays to be seen; a mark that was taken is the past's.
-      if (was_unread) marks |= old & (closing_bit | due_bit);
-    } else {
-      outcome.evicted = was_unread;
-      outcome.evicted_read = !was_unread && (old & written_bit) != 0;
-      for (u32 w = 0; w < Tuple::words; ++w) key_[w][i] = t.word(w);
-    }
-    state_[i] = written_bit | marks | frames;
-    at_[i] = frame.at.ms;
-    who_[i] = frame.who.word;
-    where_[i] = frame.where.word();
-    association_[i] = frame.association.word;
-    set_unread(unread | bit);
+    return outcome;
+  }
+
+  // A frame of a tuple that the slot does not hold, over whatever stands in the place.
+  [[nodiscard, gnu::always_inline]] write_outcome admit(u32 place, const Tuple& t, const arrival& frame, u32 log2) noexcept {
+    const bool was_written = written(place);
+    const bool was_unread = unread(place);
+    const bool asks = wants_make(t.proto, frame.closing, 1, log2);
+    for (u32 w = 0; w < Tuple::words; ++w) key_[w][place] = t.word(w);
+    written_ = static_cast<mask>(written() | (place_set{1} << place));
+    stamp(place, frame, 1U | marks(frame.closing, asks));
+    write_outcome outcome;
+    outcome.lost = was_unread;
+    outcome.evicted = was_unread;
+    outcome.evicted_read = was_written && !was_unread;
+    outcome.due = asks;
     return outcome;
   }
 
@@ -176,7 +188,7 @@ class slot_image {
   // The closing mark stays to be found until the next frame; `put` lets it go then.
   void mark_read(u32 place) noexcept {
     state_[place] = state_[place] & ~due_bit;
-    set_unread(unread_mask() & ~(mask{1} << place));
+    set_unread(unread() & ~(place_set{1} << place));
   }
   // Whatever was asked for before is no longer asked for.
   void recount(u32 place, u32 frames) noexcept {
@@ -185,11 +197,9 @@ class slot_image {
 
   [[nodiscard]] emptied empty() noexcept {
     emptied gone;
-    for (u32 i = 0; i < places; ++i) {
-      if (!written(i)) continue;
-      unread(i) ? ++gone.unread : ++gone.read;
-      state_[i] = 0;
-    }
+    gone.unread = size_of(unread());
+    gone.read = size_of(written()) - gone.unread;
+    written_ = 0;
     set_unread(0);
     return gone;
   }
@@ -199,31 +209,49 @@ class slot_image {
       if (at(i).age(now) > tick::oldest_age) at_[i] = now.ms - tick::oldest_age;
   }
 
-  // The place that holds `t`, or `places`.
-  [[nodiscard]] u32 place_of(const Tuple& t) const noexcept {
-    u32 i = 0;
-    while (i < places && !(written(i) && holds(i, t))) ++i;
-    return i;
-  }
-
  private:
   using mask = typename detail::mask_of<(Places > 32)>::type;
   using column = guarded<u32, A>[Places];
 
-  static constexpr u32 due_bit = u32{1} << 28;
-  static constexpr u32 closing_bit = u32{1} << 29;
-  static constexpr u32 written_bit = u32{1} << 31;
+  static constexpr u32 due_bit = u32{1} << 30;
+  static constexpr u32 closing_bit = u32{1} << 31;
 
-  // Relaxed: the word orders it for holders; for the one reader without it see perhaps_unread.
-  [[nodiscard]] mask unread_mask() const noexcept { return unread_.load_relaxed(); }
-  void set_unread(mask to) noexcept { unread_.store_relaxed(to); }
+  [[nodiscard]] bool holds_but_ports(u32 place, const Tuple& t) const noexcept {
+    u32 different = 0;
+    for (u32 w = 0; w < Tuple::words; ++w)
+      if (w != Tuple::words - 2) different |= key_[w][place] ^ t.word(w);
+    return different == 0;
+  }
+
+  // Two tuples of one slot with the same two ports: seldom, and kept out of the way.
+  [[nodiscard, gnu::noinline]] u32 place_among(mask alike, const Tuple& t) const noexcept {
+    for (; alike != 0; alike &= alike - 1)
+      if (holds_but_ports(first_of(alike), t)) return first_of(alike);
+    return places;
+  }
+
+  // Relaxed: see `unread`.
+  void set_unread(place_set to) noexcept { unread_.store_relaxed(static_cast<mask>(to)); }
 
   // system.md 4, step 5.
   [[nodiscard]] static constexpr bool wants_make(protocol proto, bool closing, u32 frames, u32 log2) noexcept {
     return is_power_of_two(frames) && (frames >> log2) != 0 && !closing && !is_echo(proto);
   }
+  [[nodiscard]] static constexpr u32 marks(bool closing, bool due) noexcept {
+    return (closing ? closing_bit : 0U) | (due ? due_bit : 0U);
+  }
 
-  typename A::template cell<mask> unread_;  // a bit a place: no pass has taken it since its last frame
+  [[gnu::always_inline]] void stamp(u32 place, const arrival& frame, u32 state) noexcept {
+    state_[place] = state;
+    at_[place] = frame.at.ms;
+    who_[place] = frame.who.word;
+    where_[place] = frame.where.word();
+    association_[place] = frame.association.word;
+    set_unread(unread() | (place_set{1} << place));
+  }
+
+  typename A::template cell<mask> unread_;  // no pass has taken it since its last frame
+  guarded<mask, A> written_ = {};            // what is not in it is empty, whatever its columns say
   column key_[Tuple::words] = {};
   column state_ = {};
   column at_ = {};
@@ -232,7 +260,7 @@ class slot_image {
   column association_ = {};
 };
 
-// The choice on a given slot: the very call that `candidates::write` makes under the word.
+// The choice on a given slot, as `candidates::write` makes it under the word.
 template <class Choice, tuple_type Tuple, u32 Places, atomics_policy A>
 [[nodiscard]] chosen choose_in(const slot_image<Tuple, Places, A>& slot, const Tuple& t, tick now) noexcept {
   return choose_place<Choice>(typename slot_image<Tuple, Places, A>::view{slot, t, now});
@@ -250,14 +278,18 @@ class candidates {
 
   // Receive path, any ring. `slot` is below `slots` (the top bits of the tuple's hash); `due_log2` is the setting
   // fast_make_log2, at most 31.
-  [[nodiscard]] write_outcome write(u32 slot, const Tuple& t, const arrival& frame, u32 due_log2) noexcept {
+  [[nodiscard, gnu::always_inline]] write_outcome write(u32 slot, const Tuple& t, const arrival& frame, u32 due_log2) noexcept {
     place_row& s = slots_[slot];
-    write_outcome outcome;
-    if (!s.word.try_take()) {
+    if (!s.word.try_take()) [[unlikely]] {
+      write_outcome outcome;
       outcome.clash = true;
       return outcome;
     }
-    outcome = s.image.put(choose_in<Choice>(s.image, t, frame.at), t, frame, due_log2);
+    // The choice of choose_in, its two answers as two ways: the hot path looks at neither twice.
+    const typename image::view as_met{s.columns, t, frame.at};
+    const u32 same = as_met.same();
+    const write_outcome outcome = same < places ? s.columns.renew(same, t, frame, due_log2)
+                                                : s.columns.admit(Choice::choose(as_met), t, frame, due_log2);
     s.word.release();
     return outcome;
   }
@@ -268,14 +300,14 @@ class candidates {
   template <class Want>
   [[nodiscard]] got take(u32 slot, u32 from, Want&& want, candidate<Tuple>& out, u32& place) noexcept {
     place_row& s = slots_[slot];
-    if (!s.image.perhaps_unread()) return got::none;
+    if (!s.columns.perhaps_unread()) return got::none;
     const word_hold<A> hold{s.word};
     if (!hold) return got::busy;
     for (u32 i = from; i < places; ++i) {
-      if (!s.image.unread(i)) continue;
-      s.image.copy_out(i, out);
+      if (!s.columns.unread(i)) continue;
+      s.columns.copy_out(i, out);
       if (!want(static_cast<const candidate<Tuple>&>(out))) continue;
-      s.image.mark_read(i);
+      s.columns.mark_read(i);
       place = i;
       return got::one;
     }
@@ -287,9 +319,9 @@ class candidates {
     place_row& s = slots_[slot];
     const word_hold<A> hold{s.word};
     if (!hold) return got::busy;
-    const u32 i = s.image.place_of(t);
+    const u32 i = s.columns.place_of(t);
     if (i == places) return got::none;
-    s.image.copy_out(i, out);
+    s.columns.copy_out(i, out);
     return got::one;
   }
 
@@ -299,8 +331,8 @@ class candidates {
     place_row& s = slots_[slot];
     const word_hold<A> hold{s.word};
     if (!hold) return false;
-    const u32 i = s.image.place_of(t);
-    if (i != places) s.image.recount(i, 0);
+    const u32 i = s.columns.place_of(t);
+    if (i != places) s.columns.recount(i, 0);
     return true;
   }
 
@@ -309,7 +341,7 @@ class candidates {
     place_row& s = slots_[slot];
     const word_hold<A> hold{s.word};
     if (!hold) return false;
-    gone = s.image.empty();
+    gone = s.columns.empty();
     return true;
   }
   [[nodiscard]] bool empty_slot(u32 slot) noexcept {
@@ -324,7 +356,7 @@ class candidates {
     place_row& s = slots_[slot];
     const word_hold<A> hold{s.word};
     if (!hold) return false;
-    s.image.clamp_ages(now);
+    s.columns.clamp_ages(now);
     return true;
   }
 
@@ -336,8 +368,8 @@ class candidates {
     if (!hold) return false;
     candidate<Tuple> c;
     for (u32 i = 0; i < places; ++i) {
-      if (!s.image.written(i)) continue;
-      s.image.copy_out(i, c);
+      if (!s.columns.written(i)) continue;
+      s.columns.copy_out(i, c);
       each(i, static_cast<const candidate<Tuple>&>(c));
     }
     return true;
@@ -347,7 +379,7 @@ class candidates {
   // A cache line (64 bytes on every machine we build for) of its own: rings that write neighbouring slots do not share one.
   struct alignas(64) place_row {
     slot_word<A> word;
-    slot_image<Tuple, L.places, A> image;
+    slot_image<Tuple, L.places, A> columns;
   };
 
   place_row slots_[L.slots];

@@ -2,8 +2,8 @@
 //
 // Floor 2.
 //
-// What it is: `limits`, the geometry of a candidate table; `place_state`, what a place is to a tuple that wants in; the
-// contract of a choice policy; and `oldest_goes`, the recorded policy (system.md 4, step 2).
+// What it is: `limits`, the geometry of a candidate table; the contract of a choice policy; and `oldest_goes`, the recorded
+// policy (system.md 4, step 2).
 // What it refuses: seeing more than the slot at hand, and deciding where a tuple goes that the slot already holds: the
 // table answers that by itself (`choose_place`), so no policy can put one tuple in two places.
 // What that buys: a pure function of a few words. All of its 19,200 cases are tried on every build, in the host's table and,
@@ -25,31 +25,36 @@ struct limits {
   [[nodiscard]] constexpr bool operator==(const limits&) const noexcept = default;
 };
 
-enum class place_state : u8 {
-  empty,         // nothing was written to it since start or the last discard
-  same,          // it holds this tuple
-  other_read,    // another tuple, which a pass has seen; a make of its other direction may still use it
-  other_unread,  // another tuple, which no pass has seen
-};
+// Some of a slot's places: bit i is place i.
+using place_set = u64;
 
-// A slot as a policy sees it: `V::places` places, each with a state and an age in milliseconds (0 for a place written by a
-// ring that is a tick ahead; meaningless for an empty place).
+template <u32 Places>
+inline constexpr place_set all_places = ~place_set{0} >> (64 - Places);
+
+// The first place of a set that is not empty.
+[[nodiscard]] constexpr u32 first_of(place_set some) noexcept { return static_cast<u32>(__builtin_ctzll(some)); }
+
+[[nodiscard]] constexpr u32 size_of(place_set some) noexcept {
+  u32 n = 0;
+  for (; some != 0; some &= some - 1) ++n;  // no library call for a population count
+  return n;
+}
+
+// A slot as a newcomer meets it: `V::places` places.
+//   same       the first place that holds the newcomer's tuple, or `V::places`
+//   written    places that something was written to since start or the last discard; the others are empty
+//   unread     of those, the ones that no pass has seen
+//   age        milliseconds since a place was written; 0 if by a ring that is a tick ahead; meaningless for an empty one
 template <class V>
 concept place_view = requires(const V& slot, u32 place) {
-  { slot.state(place) } -> same_as<place_state>;
+  { slot.same() } -> same_as<u32>;
+  { slot.written() } -> same_as<place_set>;
+  { slot.unread() } -> same_as<place_set>;
   { slot.age(place) } -> same_as<u32>;
-} && (V::places >= 1);
+} && (V::places >= 1 && V::places <= 64);
 
-// What a place holds is decided here, what makes room by the policy.
-struct chosen {
-  u32 place;
-  bool same;  // the place holds this tuple
-
-  [[nodiscard]] constexpr bool operator==(const chosen&) const noexcept = default;
-};
-
-// Contract of a policy: given a slot of which no place is `same`, a place below `V::places`; the same answer for the same
-// states and ages, on every machine. It is asked under the slot's word, for every frame that misses: a few dozen
+// Contract of a policy: for a slot that does not hold the newcomer's tuple, a place below `V::places`; the same answer for the
+// same sets and ages, on every machine. It never asks `same`. It is asked under the slot's word, for every frame that misses: a few dozen
 // instructions, no loop but over the places.
 template <class Choice, class V>
 concept choice_policy = place_view<V> && requires(const V& slot) {
@@ -63,9 +68,9 @@ concept choice_policy = place_view<V> && requires(const V& slot) {
 // slow one can starve for ever beside them (system.md 4, limits of the recorded design).
 struct oldest_goes {
   template <place_view V>
-  [[nodiscard]] static constexpr u32 choose(const V& slot) noexcept {
-    for (u32 i = 0; i < V::places; ++i)
-      if (slot.state(i) == place_state::empty) return i;
+  [[nodiscard, gnu::always_inline]] static constexpr u32 choose(const V& slot) noexcept {
+    const place_set empty = all_places<V::places> & ~slot.written();
+    if (empty != 0) return first_of(empty);
     u32 oldest = 0;
     u32 oldest_age = slot.age(0);
     for (u32 i = 1; i < V::places; ++i) {
@@ -78,13 +83,19 @@ struct oldest_goes {
   }
 };
 
-// The whole choice, as `candidates::write` makes it: the first place that holds this tuple, else the policy's.
+// The whole choice, as a value: the first place that holds the newcomer's tuple, else the policy's.
+struct chosen {
+  u32 place;
+  bool same;  // the place holds the newcomer's tuple
+
+  [[nodiscard]] constexpr bool operator==(const chosen&) const noexcept = default;
+};
+
 template <class Choice, place_view V>
   requires choice_policy<Choice, V>
 [[nodiscard]] constexpr chosen choose_place(const V& slot) noexcept {
-  for (u32 i = 0; i < V::places; ++i)
-    if (slot.state(i) == place_state::same) return {i, true};
-  return {Choice::choose(slot), false};
+  const u32 same = slot.same();
+  return same < V::places ? chosen{same, true} : chosen{Choice::choose(slot), false};
 }
 
 }  // namespace octep
