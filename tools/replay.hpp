@@ -1,63 +1,18 @@
-// A capture goes through octep: every frame, in the capture's own time, into the model appliance.
+// `octep replay`: a capture goes through octep, and a report says what hardware would have forwarded, what not, and why.
 //
-//   record ─▶ classify ─▶ whose connection, which direction ─▶ port ─▶ appliance ─┬─▶ forwarded
-//                                                                                └─▶ punted, and why
-//   events of passes ─▶ whose connection ─▶ made, or refused and why
-//
-// What it is: the loop, and the sums. Every frame is counted once; every connection once, when it is over: as made, or under
-// the last reason why it was not.
-// What it refuses: printing. `report_text` and `report_json` are readers of the sums.
+// What it is: options, capture, loop and report put together. Nothing is printed by halves: the report is made when the
+// capture has been read to its end.
 // Concurrency: one thread.
 #pragma once
 
 #include "tools/replay_options.hpp"
-#include "tools/time_histogram.hpp"
+#include "tools/replay_sums.hpp"
 
-#include <octep/reasons.hpp>
-
-#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace octep::tools {
 
-using by_reason = array<u64, reason_count>;
-
-[[nodiscard]] inline u64 sum(const by_reason& counts) noexcept {
-  u64 total = 0;
-  for (const u64 n : counts) total += n;
-  return total;
-}
-
-struct replay_sums {
-  // The capture.
-  u64 frames = 0;
-  u64 bytes = 0;  // on the wire
-  double seconds = 0;
-
-  u64 forwarded = 0, forwarded_bytes = 0;
-  u64 punted = 0, punted_bytes = 0;
-  u64 candidates = 0;         // of the punted
-  by_reason not_candidate{};  // of the punted
-
-  u64 connections = 0;
-  u64 made = 0;
-  u64 picked_up = 0;     // TCP without its SYN
-  by_reason not_made{};  // by the last reason
-
-  time_histogram time_to_made;  // from the first punted frame
-
-  std::vector<std::pair<std::string, u64>> counters;
-  settings values;
-  std::vector<std::string> warnings;  // one line each
-};
-
-// The laws of the sums, after `frames_read` records, while `living` connections are still to be counted. Nothing: they hold.
-// Otherwise the first that does not, in words: a defect of octep, never of a capture.
-[[nodiscard]] std::optional<std::string> contradiction(const replay_sums& sums, u64 frames_read, u64 living);
-
-// One line on what the models of this version leave out, for whoever would otherwise read too much into the figures.
+// What the models of this version leave out, for whoever would otherwise read too much into the figures.
 [[nodiscard]] const char* what_is_not_modelled() noexcept;
 
 [[nodiscard]] std::string report_text(const replay_sums& sums, const replay_options& options);

@@ -1,0 +1,108 @@
+#include "tools/replay_loop.hpp"
+
+namespace octep::tools {
+namespace {
+
+sim::wide_tuple tuple_of(const frame_facts& facts) {
+  return facts.which == family::ipv4 ? sim::wide_tuple{facts.v4} : sim::wide_tuple{facts.v6};
+}
+
+}  // namespace
+
+void seen_ports::learn(const std::optional<u64>& address, u16 port) {
+  if (address) places_[place(*address)] = {*address, port};
+}
+
+u16 seen_ports::of(const std::optional<u64>& address) const {
+  if (!address || places_[place(*address)].address != *address) return opener_port;
+  return places_[place(*address)].port;
+}
+
+replay_loop::replay_loop(sim::appliance& box, bool nat)
+    : box_{box}, nat_{nat}, connections_{[this](const connection& c) { count(c); }} {
+  box_.on_event = [this](const event& e) { hear(e); };
+}
+
+void replay_loop::take(const captured_frame& frame) {
+  // Passes that were due before this frame answer for what was known before it.
+  box_.advance(frame.at);
+  frame_facts facts;
+  classify(frame, facts);
+  const std::optional<u64> source = link_source(frame);
+  const sim::tcp_flags flags{tcp_flags_of(frame, facts)};
+  connection* of = nullptr;
+  u16 port = ports_.of(source);
+  if (facts.why == reason::none) {
+    const tracking::seen seen = connections_.see(tuple_of(facts), flags, frame.at);
+    of = seen.of;
+    sums_.connections += seen.begins ? 1 : 0;
+    port = seen.direction == 0 ? opener_port : responder_port;
+    ports_.learn(source, port);
+    if (nat_ && seen.direction == 1 && box_.translate_reply(facts, frame.at))
+      connections_.also_arrives_as(*of, tuple_of(facts));
+  }
+  const u32 length = frame.view.wire_length;
+  const sim::arrival_verdict said = box_.arrive(port, facts, length, flags, frame.at);
+  ++sums_.frames;
+  sums_.bytes += length;
+  if (said.forwarded)
+    forwarded(of, length);
+  else
+    punted(of, said.why, length, frame.at);
+}
+
+replay_sums& replay_loop::finish() {
+  connections_.finish();
+  sums_.counters = box_.counters();
+  sums_.values = box_.values();
+  return sums_;
+}
+
+std::optional<std::string> replay_loop::contradicts(u64 frames_read) const {
+  if (auto law = contradiction(sums_, frames_read, connections_.living())) return law;
+  std::string why;
+  if (!box_.sound(&why)) return why;
+  return {};
+}
+
+void replay_loop::forwarded(connection* of, u32 length) {
+  ++sums_.forwarded;
+  sums_.forwarded_bytes += length;
+  if (of != nullptr) of->forwarded = true;
+}
+
+void replay_loop::punted(connection* of, reason why, u32 length, instant now) {
+  ++sums_.punted;
+  sums_.punted_bytes += length;
+  if (why == reason::none)
+    ++sums_.candidates;
+  else
+    ++sums_.not_candidate[static_cast<usize>(why)];
+  if (of == nullptr) return;
+  if (!of->first_punted) of->first_punted = now;
+  // Until a pass has said something, what became of its last frame is all there is to say.
+  if (of->refusal == reason::not_asked || is_frame_reason(of->refusal))
+    of->refusal = why == reason::none ? reason::not_asked : why;
+}
+
+void replay_loop::hear(const event& e) {
+  if (!e.names_tuple || (e.kind != event_kind::made && e.kind != event_kind::refused)) return;
+  connection* const of = connections_.find(e.which == family::ipv4 ? sim::wide_tuple{e.v4} : sim::wide_tuple{e.v6});
+  if (of == nullptr) return;  // it is over: a candidate of it was still to be read
+  if (e.kind == event_kind::refused)
+    of->refusal = e.why;
+  else if (!of->made)
+    of->made = e.at;
+}
+
+void replay_loop::count(const connection& c) {
+  if (c.made && c.first_punted) sums_.time_to_made.add(c.made->since(*c.first_punted).count);
+  // A connection that takes over the tuple of one in hardware is forwarded without being made again.
+  if (c.made || c.forwarded)
+    ++sums_.made;
+  else
+    ++sums_.not_made[static_cast<usize>(c.refusal)];
+  sums_.picked_up += c.picked_up ? 1 : 0;
+}
+
+}  // namespace octep::tools

@@ -1,0 +1,73 @@
+// A capture's records, one by one, into the model appliance, in the capture's own time.
+//
+//   record ─▶ classify ─▶ whose connection, which direction ─▶ port ─▶ appliance ─┬─▶ forwarded
+//                                                                                └─▶ punted, and why
+//   events of passes ─▶ whose connection ─▶ made, or refused and why
+//
+// What it is: the loop's body, and the sums. Frames from openers arrive on one port, frames from responders on another; what
+// has no direction arrives where its sender was last seen.
+// What it refuses: files, options and printing. What that buys: tests that hand it frames.
+// Concurrency: one thread.
+#pragma once
+
+#include "sim/appliance.hpp"
+#include "tools/link_type.hpp"
+#include "tools/replay_sums.hpp"
+#include "tools/tracking.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace octep::tools {
+
+inline constexpr u16 opener_port = 1, responder_port = 2;
+
+// Where each hardware address was last seen. A fixed table: two addresses that share a place forget each other, and a frame
+// that finds nothing arrives on the opener's port. That costs a nicety; a table that grows would cost memory.
+class seen_ports {
+ public:
+  void learn(const std::optional<u64>& address, u16 port);
+  [[nodiscard]] u16 of(const std::optional<u64>& address) const;
+
+ private:
+  struct entry {
+    u64 address = 0;
+    u16 port = opener_port;
+  };
+  static constexpr usize size = 4'096;
+  [[nodiscard]] static usize place(u64 address) noexcept { return sim::scatter(0, address) % size; }
+
+  std::vector<entry> places_ = std::vector<entry>(size);
+};
+
+class replay_loop {
+ public:
+  // `nat`: the box translates openers, so what answers them arrives translated. `box` outlives it.
+  replay_loop(sim::appliance& box, bool nat);
+  ~replay_loop() { box_.on_event = nullptr; }
+  replay_loop(const replay_loop&) = delete;
+  replay_loop& operator=(const replay_loop&) = delete;
+
+  void take(const captured_frame& frame);
+
+  // After the last frame: every connection is counted now.
+  replay_sums& finish();
+
+  // Of the sums and of the models, which `frames_read` records should obey. Nothing: all hold.
+  [[nodiscard]] std::optional<std::string> contradicts(u64 frames_read) const;
+
+ private:
+  void forwarded(connection* of, u32 length);
+  void punted(connection* of, reason why, u32 length, instant now);
+  void hear(const event& e);
+  void count(const connection& c);
+
+  sim::appliance& box_;
+  bool nat_;
+  replay_sums sums_;
+  seen_ports ports_;
+  tracking connections_;
+};
+
+}  // namespace octep::tools

@@ -1,0 +1,54 @@
+// What a replay counts, and the laws that the counts obey.
+//
+// Every frame is counted once; every connection once, when it is over: as made, or under the last reason why it was not.
+// Concurrency: values.
+#pragma once
+
+#include "tools/time_histogram.hpp"
+
+#include <octep/reasons.hpp>
+#include <octep/settings.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace octep::tools {
+
+using by_reason = array<u64, reason_count>;
+
+[[nodiscard]] inline u64 sum(const by_reason& counts) noexcept {
+  u64 total = 0;
+  for (const u64 n : counts) total += n;
+  return total;
+}
+
+struct replay_sums {
+  // The capture.
+  u64 frames = 0;
+  u64 bytes = 0;  // on the wire
+  double seconds = 0;
+
+  u64 forwarded = 0, forwarded_bytes = 0;
+  u64 punted = 0, punted_bytes = 0;
+  u64 candidates = 0;         // of the punted
+  by_reason not_candidate{};  // of the punted
+
+  u64 connections = 0;
+  u64 made = 0;
+  u64 picked_up = 0;     // TCP without its SYN
+  by_reason not_made{};  // by the last reason
+
+  time_histogram time_to_made;  // from the first punted frame
+
+  std::vector<std::pair<std::string, u64>> counters;
+  settings values;
+  std::vector<std::string> warnings;  // one line each
+};
+
+// The laws of the sums, after `frames_read` records, while `living` connections are still to be counted. Nothing: they hold.
+// Otherwise the first that does not, in words: a defect of octep, never of a capture.
+[[nodiscard]] std::optional<std::string> contradiction(const replay_sums& sums, u64 frames_read, u64 living);
+
+}  // namespace octep::tools
