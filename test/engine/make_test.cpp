@@ -348,6 +348,21 @@ TEST_F(make, that_the_far_side_refuses_leaves_nothing_behind) {
   EXPECT_EQ(other.core().table().held(), 0U);
 }
 
+TEST_F(make, reads_both_candidates_that_it_used) {
+  top.both(opener, 100, 3);
+  top.to_next_poll();
+  top.settle();
+  ASSERT_EQ(top.count(pass_counter::auto_made), 1U);
+  top.to_next_poll();
+  top.settle();
+  EXPECT_EQ(top.count(reason::flow_held), 0U) << "nobody asked again about a frame that the make had used";
+  candidate<tuple4> seen;
+  const u32 slot = top_bits(top.core().hash_of(opener), 2);
+  ASSERT_EQ(top.core().candidates_for<tuple4>().find(slot, opener, seen), got::one);
+  EXPECT_TRUE(seen.read);
+  EXPECT_EQ(seen.count, 0U);
+}
+
 TEST_F(make, uses_a_fresh_revision_for_every_use_of_an_index) {
   bench_top<> one{{.connections = 1, .next_hops = 4, .ipv6_connections = false}};
   one.world.firewall.known4.push_back(settled_state(opener));

@@ -228,9 +228,9 @@ void made(S& s, instant now) noexcept {
   s.counters.add(pass_counter::auto_made);
   if (s.making.by == asker::run) s.counters.add(pass_counter::fast_made);
   tell_connection(s, event_kind::made, index, reason::none, s.making.by, now);
-  // Asked before the counts start afresh, which is what clears a request.
+  // Asked before the candidates are read: a mark is news only while nobody has.
   const bool ended = moved(s, index, now) != reason::none;
-  removing::restart_counts(s, index);
+  removing::settle_candidates(s, index);
   if (ended) removing::owe(s, index);
 }
 

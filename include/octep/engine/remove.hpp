@@ -41,13 +41,20 @@ OCTEP_PASS_CALL void free_record(S& s, u32 index) noexcept {
   s.table.release(index);
 }
 
-// A request never outlives its connection, and the count starts afresh after it (system.md 9).
+// What both directions' candidates asked for is answered: they are read, and their counts start afresh, since a request
+// never outlives its connection (system.md 9). Left unread, the frame that a make used would be asked about again, and the
+// one that ended a connection would make it again.
 template <class S>
-OCTEP_PASS_CALL void restart_counts(S& s, u32 index) noexcept {
+OCTEP_PASS_CALL void settle_candidates(S& s, u32 index) noexcept {
   for_both_tuples(s, index, [&]<tuple_type Tuple>(const Tuple& tuple, u32 hashed) {
-    const in_section inside{s.world->guard};
     auto& there = s.template candidates_for<Tuple>();
-    if (!there.restart_count(s.slot_of(hashed), tuple)) s.counters.add(pass_counter::slots_busy);
+    const u32 slot = s.slot_of(hashed);
+    u32 place = 0;
+    const in_section inside{s.world->guard};
+    const got took = there.take(
+        slot, 0, [&](const candidate<Tuple>& c) noexcept { return c.tuple == tuple; }, s.template scratch_for<Tuple>().hand,
+        place);
+    if (took == got::busy || !there.restart_count(slot, tuple)) s.counters.add(pass_counter::slots_busy);
   });
 }
 
@@ -104,7 +111,7 @@ void taken_out(S& s, instant now) noexcept {
   tell_connection(s, event_kind::taken_out, index, reason::none, asker::poll, now);
   // Its frames go on: without the mark it would be made and taken out forty times a second (record, review).
   for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.leave_to_poll(tuple, hashed); });
-  restart_counts(s, index);
+  settle_candidates(s, index);
   free_record(s, index);
 }
 
