@@ -1,9 +1,11 @@
 // A write to the candidate table, and a quiet walk, beside what would do the same work.
 //
-// Every writer gets the same stream of tuples (uniform or Zipf), the same hash (hash included in the figure), the same record and
-// the same rules for count, closing mark and due. Rivals that are not shared by themselves stand behind a spinlock.
+// Every writer gets the same stream of tuples (uniform or Zipf), the same hash (hash included in the figure), the same
+// record and the same rules for count, closing mark and due. Rivals that are not shared by themselves stand behind a
+// spinlock.
 //
-//   candidates_bench --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
+// Baseline and rivals interleaved, medians:
+//   --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
 //
 // `forgets` is the share of frames that pushed another tuple out; a map forgets nothing and grows for ever.
 #include <octep/candidates.hpp>
@@ -42,7 +44,8 @@ struct stream {
   stream(u32 count, bool zipf) : flows(count), order(8'192) {
     std::mt19937_64 random{count};
     for (tuple4& t : flows)
-      t = tuple4::make(static_cast<u32>(random()), static_cast<u32>(random()), static_cast<u32>(random()), protocol::udp);
+      t = tuple4::make(static_cast<u32>(random()), static_cast<u32>(random()), static_cast<u32>(random()),
+                       protocol::udp);
     std::vector<double> weight(count);
     for (u32 i = 0; i < count; ++i) weight[i] = zipf ? 1.0 / (i + 1) : 1.0;
     std::discrete_distribution<u32> next(weight.begin(), weight.end());
@@ -106,7 +109,9 @@ class spinlock {
 
 struct columns {
   candidates<tuple4> table;
-  [[gnu::always_inline]] write_outcome write(const tuple4& t, const arrival& frame) { return table.write(top_bits(mix(t), 6), t, frame, 4); }
+  [[gnu::always_inline]] write_outcome write(const tuple4& t, const arrival& frame) {
+    return table.write(top_bits(mix(t), 6), t, frame, 4);
+  }
 };
 
 // An array of records a slot, the same word, the same choice: what one would write first.
@@ -186,8 +191,8 @@ void write(benchmark::State& state) {
     }
   }
   state.SetItemsProcessed(static_cast<i64>(frames));
-  state.counters["ns"] = benchmark::Counter(static_cast<double>(frames) / 1e9,
-                                            benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["ns"] =
+      benchmark::Counter(static_cast<double>(frames) / 1e9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   state.counters["forgets"] = static_cast<double>(forgotten) / static_cast<double>(frames);
 }
 

@@ -1,5 +1,5 @@
-// The candidate table against the list of sentences of test/candidates_model.hpp: any sequence of writes, takes, finds, restarts,
-// discards and clamps, at any time, gives the same answers, the same places and balanced books.
+// The candidate table against the list of sentences of test/candidates_model.hpp: any sequence of writes, takes, finds,
+// restarts, discards and clamps, at any time, gives the same answers, the same places and balanced books.
 //
 //   byte 0          which table (low three bits), where time begins (next two)
 //   then 6 a step   kind and log2 | slot | tuple | from, want, closing, skew | mark | time that goes by
@@ -70,14 +70,30 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const u8* rest = data + 1;
   const std::size_t left = size - 1;
   switch (data[0] & 7) {
-    case 0: play<tuple4, limits{1, 1}>(start, rest, left); break;
-    case 1: play<tuple4, limits{1, 2}>(start, rest, left); break;
-    case 2: play<tuple4, limits{2, 4}>(start, rest, left); break;
-    case 3: play<tuple4, limits{1, 16}>(start, rest, left); break;
-    case 4: play<tuple6, limits{1, 2}>(start, rest, left); break;
-    case 5: play<tuple6, limits{2, 4}>(start, rest, left); break;
-    case 6: play<tuple4, limits{1, 64}>(start, rest, left); break;
-    default: play<tuple4, limits{64, 4}>(start, rest, left); break;
+    case 0:
+      play<tuple4, limits{1, 1}>(start, rest, left);
+      break;
+    case 1:
+      play<tuple4, limits{1, 2}>(start, rest, left);
+      break;
+    case 2:
+      play<tuple4, limits{2, 4}>(start, rest, left);
+      break;
+    case 3:
+      play<tuple4, limits{1, 16}>(start, rest, left);
+      break;
+    case 4:
+      play<tuple6, limits{1, 2}>(start, rest, left);
+      break;
+    case 5:
+      play<tuple6, limits{2, 4}>(start, rest, left);
+      break;
+    case 6:
+      play<tuple4, limits{1, 64}>(start, rest, left);
+      break;
+    default:
+      play<tuple4, limits{64, 4}>(start, rest, left);
+      break;
   }
   return 0;
 }

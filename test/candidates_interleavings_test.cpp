@@ -48,7 +48,9 @@ struct history {
   void take() {
     candidate<tuple4> out;
     u32 place = 0;
-    if (table.take(0, 0, [](const auto&) { return true; }, out, place) != got::one) return;
+    if (table.take(
+            0, 0, [](const auto&) { return true; }, out, place) != got::one)
+      return;
     expect_whole(out);
     ++taken;
   }
@@ -72,8 +74,8 @@ struct history {
       return "the word stayed taken";
     if (!wrong.empty()) return wrong;
     if (frames - clashes != taken + lost + emptied_unread + unread)
-      return fmt::format("{} frames - {} clashes != {} taken + {} lost + {} emptied + {} unread", frames, clashes, taken, lost,
-                         emptied_unread, unread);
+      return fmt::format("{} frames - {} clashes != {} taken + {} lost + {} emptied + {} unread", frames, clashes,
+                         taken, lost, emptied_unread, unread);
     return {};
   }
 };
@@ -148,13 +150,15 @@ TEST(CandidateInterleavings, LongerThreadsAreAccountedForExactly) {
 // That the check above can fail: the same threads over a word that is broken.
 template <atomics_fault Fault>
 exploration over_a_broken_word() {
-  return try_all<slot_of<2, scheduled_atomics<Fault>>>(one_tuple_on_two_rings<slot_of<2, scheduled_atomics<Fault>>>(), 200'000);
+  return try_all<slot_of<2, scheduled_atomics<Fault>>>(one_tuple_on_two_rings<slot_of<2, scheduled_atomics<Fault>>>(),
+                                                       200'000);
 }
 
 TEST(CandidateInterleavings, AWordThatKeepsNobodyOutIsCaught) {
   const exploration e = over_a_broken_word<atomics_fault::try_always_succeeds>();
   EXPECT_EQ(e.wrong, 1U);
-  std::printf("a try that always succeeds: caught at interleaving %llu\n", static_cast<unsigned long long>(e.interleavings));
+  std::printf("a try that always succeeds: caught at interleaving %llu\n",
+              static_cast<unsigned long long>(e.interleavings));
 }
 
 TEST(CandidateInterleavings, AReleaseBeforeTheWriteIsCaught) {

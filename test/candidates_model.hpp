@@ -1,8 +1,8 @@
 // The candidate table as a list of sentences, and a pair of twins that does everything to the table and to the list.
 //
-// The model (system.md 4) keeps time in 64-bit milliseconds that never wrap, places in vectors, and looks for things with the
-// standard library. `candidates_twins` is what the properties and the fuzzer drive: one operation in, the first difference
-// between the two out, as text.
+// The model (system.md 4) keeps time in 64-bit milliseconds that never wrap, places in vectors, and looks for things
+// with the standard library. `candidates_twins` is what the properties and the fuzzer drive: one operation in, the
+// first difference between the two out, as text.
 #pragma once
 
 #include <octep/candidates.hpp>
@@ -32,7 +32,8 @@ struct model_place {
   bool read = false;
 
   [[nodiscard]] candidate<Tuple> shown() const {
-    return {tuple, who, where, association, tick{static_cast<u32>(written_ms)}, static_cast<u32>(frames), closing, due, read};
+    return {tuple,   who, where, association, tick{static_cast<u32>(written_ms)}, static_cast<u32>(frames),
+            closing, due, read};
   }
 };
 
@@ -160,15 +161,15 @@ class candidates_model {
 struct table_step {
   enum kind_type : u8 { write, take, find, restart, empty, clamp, kinds };
   u8 kind = write;
-  u8 slot = 0;       // modulo the table's
-  u8 which = 0;      // of the twins' tuples
-  u8 log2 = 4;       // modulo 6
-  u8 from = 0;       // modulo places + 1
-  u8 want = 0;       // anything, due only, closing only, this tuple only
-  u8 mark = 0;       // goes into identity, port, VLAN and association
+  u8 slot = 0;   // modulo the table's
+  u8 which = 0;  // of the twins' tuples
+  u8 log2 = 4;   // modulo 6
+  u8 from = 0;   // modulo places + 1
+  u8 want = 0;   // anything, due only, closing only, this tuple only
+  u8 mark = 0;   // goes into identity, port, VLAN and association
   bool closing = false;
-  u32 pass_ms = 0;   // time that goes by before
-  i32 skew_ms = 0;   // how far this frame's ring is ahead of the clock
+  u32 pass_ms = 0;  // time that goes by before
+  i32 skew_ms = 0;  // how far this frame's ring is ahead of the clock
 };
 
 inline std::ostream& operator<<(std::ostream& out, const table_step& s) {
@@ -212,15 +213,25 @@ class candidates_twins {
     const Tuple& t = tuples_[s.which % tuples_.size()];
     std::string difference;
     switch (s.kind % table_step::kinds) {
-      case table_step::write: difference = write(slot, t, s); break;
-      case table_step::take: difference = take(slot, t, s); break;
-      case table_step::find: difference = find(slot, t); break;
+      case table_step::write:
+        difference = write(slot, t, s);
+        break;
+      case table_step::take:
+        difference = take(slot, t, s);
+        break;
+      case table_step::find:
+        difference = find(slot, t);
+        break;
       case table_step::restart:
         if (!table_.restart_count(slot, t)) return "restart_count: the word is held by nobody";
         model_.restart_count(slot, t);
         break;
-      case table_step::empty: difference = empty(slot); break;
-      default: difference = clamp(slot); break;
+      case table_step::empty:
+        difference = empty(slot);
+        break;
+      default:
+        difference = clamp(slot);
+        break;
     }
     return difference.empty() ? compare(slot) : difference;
   }

@@ -68,13 +68,14 @@ TEST(Candidates, ChooseAsTheRuleReadsInAll19200CasesAtEveryBase) {
   const tuple4 same = some[0];
   u64 tried = 0;
   for (const test::choice_clock& clock : test::choice_clocks()) {
-    const u64 cases = test::for_each_choice_case(clock.base_ms, clock.step_ms, clock.now_after_ms, [&](const choice_case& c) {
-      slot_image<tuple4, 4> slot;
-      fill(slot, c, same);
-      const u32 want = static_cast<u32>(test::place_by_rule(c));
-      ASSERT_EQ(choose_in<oldest_goes>(slot, same, tick{static_cast<u32>(c.now_ms)}),
-                (chosen{want, c.place[want] == place_is::this_tuple}));
-    });
+    const u64 cases =
+        test::for_each_choice_case(clock.base_ms, clock.step_ms, clock.now_after_ms, [&](const choice_case& c) {
+          slot_image<tuple4, 4> slot;
+          fill(slot, c, same);
+          const u32 want = static_cast<u32>(test::place_by_rule(c));
+          ASSERT_EQ(choose_in<oldest_goes>(slot, same, tick{static_cast<u32>(c.now_ms)}),
+                    (chosen{want, c.place[want] == place_is::this_tuple}));
+        });
     ASSERT_EQ(cases, 19'200U);
     if (HasFatalFailure()) return;
     tried += cases;
@@ -83,8 +84,8 @@ TEST(Candidates, ChooseAsTheRuleReadsInAll19200CasesAtEveryBase) {
               test::choice_clocks().size());
 }
 
-// Of those cases, the ones a table can be driven into (no hole before a written place, this tuple at most once), through
-// `write` itself: the outcome names what made room, and the frame stands in the place of the rule.
+// Of those cases, the ones a table can be driven into (no hole before a written place, this tuple at most once),
+// through `write` itself: the outcome names what made room, and the frame stands in the place of the rule.
 TEST(Candidates, WriteToThePlaceOfTheRuleAndSayWhatMadeRoom) {
   const tuple4 same = some[0];
   u64 tried = 0;
@@ -182,7 +183,9 @@ TEST(Candidates, StayDueUntilTheyAreTaken) {
   EXPECT_TRUE(look(table, some[0]).due);
   candidate<tuple4> out;
   u32 place = 9;
-  ASSERT_EQ(table.take(0, 0, [](const auto& c) { return c.due; }, out, place), got::one);
+  ASSERT_EQ(table.take(
+                0, 0, [](const auto& c) { return c.due; }, out, place),
+            got::one);
   EXPECT_EQ(place, 0U);
   EXPECT_TRUE(out.due);
   EXPECT_FALSE(out.read);
@@ -270,7 +273,9 @@ TEST(Candidates, AreTakenOnceInOrderOfPlaces) {
   ASSERT_EQ(table.take(0, 2, anything, out, place), got::one);
   EXPECT_EQ(place, 2U);
   EXPECT_EQ(out.tuple, some[2]);
-  ASSERT_EQ(table.take(0, 0, [](const auto& c) { return c.tuple == some[3]; }, out, place), got::one);
+  ASSERT_EQ(table.take(
+                0, 0, [](const auto& c) { return c.tuple == some[3]; }, out, place),
+            got::one);
   EXPECT_EQ(place, 3U);
   ASSERT_EQ(table.take(0, 2, anything, out, place), got::none);
   EXPECT_EQ(take_all(table), 2U);
@@ -283,7 +288,9 @@ TEST(Candidates, WhatIsNotWantedStaysUnread) {
   candidate<tuple4> out;
   u32 place = 0;
   u32 asked = 0;
-  ASSERT_EQ(table.take(0, 0, [&](const auto&) { return ++asked, false; }, out, place), got::none);
+  ASSERT_EQ(table.take(
+                0, 0, [&](const auto&) { return ++asked, false; }, out, place),
+            got::none);
   EXPECT_EQ(asked, 4U);
   EXPECT_EQ(take_all(table), 4U);
 }
@@ -374,8 +381,8 @@ TEST(Candidates, AStampAheadOfTheClockIsNoAge) {
   EXPECT_EQ(table.find(0, some[2], out), got::none) << "the only one that had an age";
 }
 
-// One place is written, then the clock runs through all of its 32 bits and beyond: the age that is shown climbs with the
-// true one to the oldest that is told apart, and never falls back.
+// One place is written, then the clock runs through all of its 32 bits and beyond: the age that is shown climbs with
+// the true one to the oldest that is told apart, and never falls back.
 RC_GTEST_PROP(CandidateAges, NeverWrapWhileTheWalkComesBy, ()) {
   const u64 start = *rc::gen::element<u64>(0, 1, (u64{1} << 31) - 1, (u64{1} << 32) - 1, 12'345'678'901);
   const u32 longest_gap = 1U << *rc::gen::inRange<u32>(20, 30);
@@ -418,15 +425,14 @@ rc::Gen<test::table_step> any_step() {
                                                  {6, rc::gen::inRange<u32>(0, 4)},
                                                  {2, rc::gen::inRange<u32>(0, 100'000)},
                                                  {1, rc::gen::inRange<u32>(0, 1U << 28)}});
-  return rc::gen::build<table_step>(rc::gen::set(&table_step::kind, kind),
-                                    rc::gen::set(&table_step::slot, rc::gen::inRange<u8>(0, 8)),
-                                    rc::gen::set(&table_step::which, rc::gen::inRange<u8>(0, 13)),
-                                    rc::gen::set(&table_step::log2, rc::gen::inRange<u8>(0, 6)),
-                                    rc::gen::set(&table_step::from, rc::gen::inRange<u8>(0, 5)),
-                                    rc::gen::set(&table_step::want, rc::gen::inRange<u8>(0, 4)),
-                                    rc::gen::set(&table_step::mark), rc::gen::set(&table_step::closing),
-                                    rc::gen::set(&table_step::pass_ms, pass),
-                                    rc::gen::set(&table_step::skew_ms, rc::gen::inRange<i32>(-3, 4)));
+  return rc::gen::build<table_step>(
+      rc::gen::set(&table_step::kind, kind), rc::gen::set(&table_step::slot, rc::gen::inRange<u8>(0, 8)),
+      rc::gen::set(&table_step::which, rc::gen::inRange<u8>(0, 13)),
+      rc::gen::set(&table_step::log2, rc::gen::inRange<u8>(0, 6)),
+      rc::gen::set(&table_step::from, rc::gen::inRange<u8>(0, 5)),
+      rc::gen::set(&table_step::want, rc::gen::inRange<u8>(0, 4)), rc::gen::set(&table_step::mark),
+      rc::gen::set(&table_step::closing), rc::gen::set(&table_step::pass_ms, pass),
+      rc::gen::set(&table_step::skew_ms, rc::gen::inRange<i32>(-3, 4)));
 }
 
 template <tuple_type Tuple, limits L>
@@ -446,7 +452,9 @@ RC_GTEST_PROP(CandidatesAgainstTheList, OneSlotOfOnePlace, ()) { the_table_is_th
 RC_GTEST_PROP(CandidatesAgainstTheList, OneSlotOfTwoPlaces, ()) { the_table_is_the_list<tuple4, limits{1, 2}>(); }
 RC_GTEST_PROP(CandidatesAgainstTheList, TwoSlotsOfFourPlaces, ()) { the_table_is_the_list<tuple4, limits{2, 4}>(); }
 RC_GTEST_PROP(CandidatesAgainstTheList, OneSlotOfSixteenPlaces, ()) { the_table_is_the_list<tuple4, limits{1, 16}>(); }
-RC_GTEST_PROP(CandidatesAgainstTheList, OneSlotOfSixtyFourPlaces, ()) { the_table_is_the_list<tuple6, limits{1, 64}>(); }
+RC_GTEST_PROP(CandidatesAgainstTheList, OneSlotOfSixtyFourPlaces, ()) {
+  the_table_is_the_list<tuple6, limits{1, 64}>();
+}
 RC_GTEST_PROP(CandidatesAgainstTheList, TheRecordedTable, ()) { the_table_is_the_list<tuple4, limits{64, 4}>(); }
 RC_GTEST_PROP(CandidatesAgainstTheList, TheRecordedTableOfIpv6, ()) { the_table_is_the_list<tuple6, limits{64, 4}>(); }
 RC_GTEST_PROP(CandidatesAgainstTheList, OneSlotOfTwoPlacesOfIpv6, ()) { the_table_is_the_list<tuple6, limits{1, 2}>(); }

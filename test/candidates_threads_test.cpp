@@ -1,4 +1,5 @@
-// Real threads on one small table: rings that write, a worker that takes, one that discards. At the end everything adds up.
+// Real threads on one small table: rings that write, a worker that takes, one that discards. At the end everything adds
+// up.
 #include <octep/candidates.hpp>
 
 #include <gtest/gtest.h>
@@ -74,7 +75,8 @@ void everything_adds_up(const char* what) {
         b.evicted += o.evicted;
         b.evicted_read += o.evicted_read;
         b.due += o.due;
-        b.torn += (o.evicted && !o.lost) || (o.lost && o.evicted_read) || (o.clash && (o.lost || o.evicted_read || o.due));
+        b.torn +=
+            (o.evicted && !o.lost) || (o.lost && o.evicted_read) || (o.clash && (o.lost || o.evicted_read || o.due));
         if (i % 1'024 == 0) std::this_thread::yield();
       }
       --writing;
@@ -148,8 +150,8 @@ void everything_adds_up(const char* what) {
   EXPECT_GT(sum.taken, 0U);
   EXPECT_GT(sum.evicted, 0U);
   EXPECT_GT(sum.emptied_unread + sum.emptied_read, 0U);
-  std::printf("%s: %llu frames, %llu clashes (%.3f %%), %llu lost, %llu evicted, %llu taken, %llu emptied, %llu held\n", what,
-              static_cast<unsigned long long>(sum.frames), static_cast<unsigned long long>(sum.clashes),
+  std::printf("%s: %llu frames, %llu clashes (%.3f %%), %llu lost, %llu evicted, %llu taken, %llu emptied, %llu held\n",
+              what, static_cast<unsigned long long>(sum.frames), static_cast<unsigned long long>(sum.clashes),
               100.0 * static_cast<double>(sum.clashes) / static_cast<double>(sum.frames),
               static_cast<unsigned long long>(sum.lost), static_cast<unsigned long long>(sum.evicted),
               static_cast<unsigned long long>(sum.taken),

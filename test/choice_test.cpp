@@ -73,16 +73,17 @@ TEST(ChoiceModel, HasSeventyFiveWeakOrdersAllDifferent) {
 TEST(OldestGoes, AnswersAll19200CasesAsTheRuleReads) {
   u64 tried = 0;
   for (const test::choice_clock& clock : test::choice_clocks()) {
-    const u64 cases = test::for_each_choice_case(clock.base_ms, clock.step_ms, clock.now_after_ms, [](const choice_case& c) {
-      written_slot<4> slot;
-      for (u32 i = 0; i < 4; ++i) {
-        slot.is[i] = c.place[i];
-        slot.ages[i] = static_cast<u32>(c.now_ms < c.written_ms[i] ? 0 : c.now_ms - c.written_ms[i]);
-      }
-      const chosen got = choose_place<oldest_goes>(slot);
-      const u32 want = static_cast<u32>(test::place_by_rule(c));
-      ASSERT_EQ(got, (chosen{want, slot.is[want] == place_is::this_tuple}));
-    });
+    const u64 cases =
+        test::for_each_choice_case(clock.base_ms, clock.step_ms, clock.now_after_ms, [](const choice_case& c) {
+          written_slot<4> slot;
+          for (u32 i = 0; i < 4; ++i) {
+            slot.is[i] = c.place[i];
+            slot.ages[i] = static_cast<u32>(c.now_ms < c.written_ms[i] ? 0 : c.now_ms - c.written_ms[i]);
+          }
+          const chosen got = choose_place<oldest_goes>(slot);
+          const u32 want = static_cast<u32>(test::place_by_rule(c));
+          ASSERT_EQ(got, (chosen{want, slot.is[want] == place_is::this_tuple}));
+        });
     ASSERT_EQ(cases, 19'200U);
     if (HasFatalFailure()) return;
     tried += cases;
@@ -121,7 +122,8 @@ TEST(OldestGoes, HasOneAnswerForOnePlace) {
 RC_GTEST_PROP(OldestGoes, TakesTheFirstEmptyPlaceElseTheFirstOfTheOldest, ()) {
   written_slot<16> slot;
   const auto is = *rc::gen::container<std::vector<place_is>>(
-      16, rc::gen::weightedElement<place_is>({{1, place_is::empty}, {9, place_is::another_read}, {9, place_is::another_unread}}));
+      16, rc::gen::weightedElement<place_is>(
+              {{1, place_is::empty}, {9, place_is::another_read}, {9, place_is::another_unread}}));
   const auto ages = *rc::gen::container<std::vector<u32>>(16, rc::gen::inRange<u32>(0, 6));
   for (u32 i = 0; i < 16; ++i) {
     slot.is[i] = is[i];

@@ -1,16 +1,17 @@
 // An atomics policy that asks before every access, and a scheduler that answers in every possible way.
 //
-// `explore` runs a few small threads of a scenario again and again, each time in another order of their accesses, until it has
-// been through all of them: a depth-first walk over the choices "who goes next". One thread runs at a time (ucontext
-// fibers), so the orders are sequentially consistent ones, the same on every run, and a failure names its schedule.
+// `explore` runs a few small threads of a scenario again and again, each time in another order of their accesses, until
+// it has been through all of them: a depth-first walk over the choices "who goes next". One thread runs at a time
+// (ucontext fibers), so the orders are sequentially consistent ones, the same on every run, and a failure names its
+// schedule.
 //
 // Two faults can be switched on, to see that a test would notice:
 //   try_always_succeeds   compare_exchange takes what is not there: a word that keeps nobody out
 //   release_runs_ahead    what is written to guarded values becomes visible to other threads one step AFTER the next
 //                         store_release: the reordering that the release forbids
 //
-// Rules for scenarios: bodies are finite whatever the order (no waiting loops), throw nothing, and are the same every time they
-// are run. Not for use under ThreadSanitizer, which knows no fibers: real threads are for that.
+// Rules for scenarios: bodies are finite whatever the order (no waiting loops), throw nothing, and are the same every
+// time they are run. Not for use under ThreadSanitizer, which knows no fibers: real threads are for that.
 #pragma once
 
 #include <octep/atomic.hpp>
@@ -161,8 +162,8 @@ class scheduler {
   }
 
 #if defined(OCTEP_TEST_ASAN)
-  // AddressSanitizer wants to hear of every stack that is left and entered. A scheduler enters its first thread from the main
-  // stack, so the bounds of that one are known before anybody goes back to it.
+  // AddressSanitizer wants to hear of every stack that is left and entered. A scheduler enters its first thread from
+  // the main stack, so the bounds of that one are known before anybody goes back to it.
   static void entered() {
     const void* bottom = nullptr;
     std::size_t size = 0;
@@ -207,7 +208,8 @@ class scheduler {
   std::size_t alive_ = 0;
 };
 
-// What a scenario is made of: threads, and a check when all of them have ended. The check returns what is wrong, or nothing.
+// What a scenario is made of: threads, and a check when all of them have ended. The check returns what is wrong, or
+// nothing.
 struct scenario {
   std::vector<scheduler::body> threads;
   std::function<std::string()> check;
@@ -215,13 +217,13 @@ struct scenario {
 
 struct exploration {
   u64 interleavings = 0;
-  bool complete = false;     // every one of them
+  bool complete = false;  // every one of them
   u64 wrong = 0;
-  std::string first_wrong;   // what was wrong, and the schedule: at each choice, which possibility
+  std::string first_wrong;  // what was wrong, and the schedule: at each choice, which possibility
 };
 
-// `make` sets a fresh scenario up; it is called once for every interleaving. `stop_at_first`: enough to see that something is
-// wrong.
+// `make` sets a fresh scenario up; it is called once for every interleaving. `stop_at_first`: enough to see that
+// something is wrong.
 template <class Make>
 exploration explore(Make&& make, u64 limit, bool stop_at_first = true) {
   exploration result;
@@ -248,8 +250,8 @@ exploration explore(Make&& make, u64 limit, bool stop_at_first = true) {
   }
 }
 
-// The policy. `WatchGuarded`: guarded values ask too, so that what happens under a word is torn apart as well; without it only the
-// accesses of atomic cells are ordered, which are fewer by far.
+// The policy. `WatchGuarded`: guarded values ask too, so that what happens under a word is torn apart as well; without
+// it only the accesses of atomic cells are ordered, which are fewer by far.
 template <atomics_fault Fault = atomics_fault::none, bool WatchGuarded = true>
 struct scheduled_atomics {
   template <class T>

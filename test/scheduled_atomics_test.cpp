@@ -42,7 +42,8 @@ u64 shuffles(const std::vector<unsigned>& lengths) {
 }
 
 TEST(Scheduler, GoesThroughEveryInterleavingOnce) {
-  for (const auto& accesses : std::vector<std::vector<unsigned>>{{1}, {5}, {1, 1}, {2, 3}, {4, 4}, {1, 1, 1}, {2, 2, 2}, {3, 1, 2, 1}}) {
+  for (const auto& accesses :
+       std::vector<std::vector<unsigned>>{{1}, {5}, {1, 1}, {2, 3}, {4, 4}, {1, 1, 1}, {2, 2, 2}, {3, 1, 2, 1}}) {
     const exploration e = count_interleavings(accesses);
     EXPECT_TRUE(e.complete);
     EXPECT_EQ(e.interleavings, shuffles(accesses));

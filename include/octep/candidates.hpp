@@ -6,15 +6,16 @@
 //               tuple words (4 or 10) | state | tick | identity | where | association
 //   state word  bits 0-27 frames, stays at its largest | 28 and 29 zero | 30 due | 31 closing
 //
-// What it is: slots of places, one word a slot (system.md 4). The receive path writes, passes take, find, restart, discard.
-// What it refuses: waiting (a held word is a clash for a frame, `busy` for a pass), allocating, hashing (the caller names the
-// slot), kicking (the caller kicks after `write` returned, when the word is free).
+// What it is: slots of places, one word a slot (system.md 4). The receive path writes; passes take, find, restart,
+// discard.
+// What it refuses: waiting (a held word is a clash for a frame, `busy` for a pass), allocating, hashing (the caller
+// names the slot), kicking (the caller kicks after `write` returned, when the word is free).
 // What that buys: a write is one compare-and-swap, a compare of a few columns, a few stores and one release; and the
 // accounting is exact whatever the interleaving:
 //     writes without clash = taken + lost + unread when emptied + unread now
 // with `evicted` the part of `lost` that was another tuple's, and `evicted_read` outside of it.
-// Concurrency: `write` by any ring; the rest by whoever holds the pass lock. Nobody holds two words. Every call is
-// made inside a critical section (slot_word.hpp); functors that are passed in run under a word: short, and never into the table.
+// Concurrency: `write` by any ring; the rest by whoever holds the pass lock. Nobody holds two words. Every call is made
+// inside a critical section (slot_word.hpp); functors that are passed in run under a word: short, never into the table.
 #pragma once
 
 #include <octep/atomic.hpp>
@@ -40,14 +41,14 @@ struct arrival {
 template <tuple_type Tuple>
 struct candidate {
   Tuple tuple;
-  identity who;                  // of its last frame, as are the next three
+  identity who;  // of its last frame, as are the next three
   ingress where;
   association_word association;
   tick at;
-  u32 count = 0;                 // frames since the tuple came to the place or its count was restarted
-  bool closing = false;          // a frame closed it since a reader took it last; once taken, whether its last frames did
-  bool due = false;              // a make is asked for before the next poll
-  bool read = false;             // a pass has taken it since its last frame
+  u32 count = 0;         // frames since the tuple came to the place or its count was restarted
+  bool closing = false;  // a frame closed it since a reader took it last; once taken, whether its last frames did
+  bool due = false;      // a make is asked for before the next poll
+  bool read = false;     // a pass has taken it since its last frame
 
   [[nodiscard]] constexpr bool operator==(const candidate&) const noexcept = default;
 };
@@ -81,8 +82,8 @@ struct mask_of<true> {
 };
 }  // namespace detail
 
-// The columns of one slot: all that its word guards. A value of its own so that the choice can be asked of a slot that
-// stands in no table (the C border, the tests).
+// The columns of one slot: all that its word guards. A type of its own so that the choice can be asked of a slot that
+// stands in no table (the C border, the tests): fill it with `admit` and `mark_read`, then ask `choose_in`.
 template <tuple_type Tuple, u32 Places, atomics_policy A = builtin_atomics>
 class slot_image {
  public:
@@ -113,8 +114,8 @@ class slot_image {
   [[nodiscard]] bool unread(u32 place) const noexcept { return ((unread() >> place) & 1U) != 0; }
   [[nodiscard]] tick at(u32 place) const noexcept { return {at_[place]}; }
 
-  // The first place that holds `t`, or `places`. The port words, which differ most often between the tuples of a slot, are
-  // compared in all places without a branch: where a tuple stands is what a processor cannot foresee.
+  // The first place that holds `t`, or `places`. The port words, which differ most often between the tuples of a slot,
+  // are compared in all places without a branch: where a tuple stands is what a processor cannot foresee.
   [[nodiscard, gnu::always_inline]] u32 place_of(const Tuple& t) const noexcept {
     constexpr u32 ports = Tuple::words - 2;
     mask alike = 0;
@@ -123,19 +124,21 @@ class slot_image {
     alike &= static_cast<mask>(written_);
     if (alike == 0) return places;
     const u32 i = first_of(alike);
-    if (holds_but_ports(i, t)) [[likely]] return i;
+    if (holds_but_ports(i, t)) [[likely]]
+      return i;
     return place_among(alike & (alike - 1), t);
   }
 
-  // True: some place MAY be unread. Read without the word by passes. Relaxed is enough: nothing is read through it without
-  // the word. A run that was kicked sees the mask, since the writer set it before its kick and the worker took the kick
-  // before it looks; a poll that misses a frame of this moment meets it a poll later.
+  // True: some place MAY be unread. Read without the word by passes. Relaxed is enough: nothing is read through it
+  // without the word. A run that was kicked sees the mask, since the writer set it before its kick and the worker took
+  // the kick before it looks; a poll that misses a frame of this moment meets it a poll later.
   [[nodiscard]] bool perhaps_unread() const noexcept { return unread() != 0; }
 
   // The rest is the holder's.
 
   // A frame of the tuple that the place holds. `log2`: due at that power of two of frames and at each doubling.
-  [[nodiscard, gnu::always_inline]] write_outcome renew(u32 place, const Tuple& t, const arrival& frame, u32 log2) noexcept {
+  [[nodiscard, gnu::always_inline]] write_outcome renew(u32 place, const Tuple& t, const arrival& frame,
+                                                        u32 log2) noexcept {
     const bool was_unread = unread(place);
     // What no pass has seen stays to be seen; a mark that was taken is the past's.
     const u32 kept = was_unread ? most_frames | closing_bit | due_bit : most_frames;
@@ -155,7 +158,8 @@ class slot_image {
   }
 
   // A frame of a tuple that the slot does not hold, over whatever stands in the place.
-  [[nodiscard, gnu::always_inline]] write_outcome admit(u32 place, const Tuple& t, const arrival& frame, u32 log2) noexcept {
+  [[nodiscard, gnu::always_inline]] write_outcome admit(u32 place, const Tuple& t, const arrival& frame,
+                                                        u32 log2) noexcept {
     const bool was_written = written(place);
     const bool was_unread = unread(place);
     const bool asks = wants_make(t.proto, frame.closing, 1, log2);
@@ -251,7 +255,7 @@ class slot_image {
   }
 
   typename A::template cell<mask> unread_;  // no pass has taken it since its last frame
-  guarded<mask, A> written_ = {};            // what is not in it is empty, whatever its columns say
+  guarded<mask, A> written_ = {};           // what is not in it is empty, whatever its columns say
   column key_[Tuple::words] = {};
   column state_ = {};
   column at_ = {};
@@ -269,8 +273,7 @@ template <class Choice, tuple_type Tuple, u32 Places, atomics_policy A>
 enum class got : u8 { none, busy, one };
 
 template <tuple_type Tuple, limits L = limits{}, class Choice = oldest_goes, atomics_policy A = builtin_atomics>
-  requires(L.valid())
-class candidates {
+requires(L.valid()) class candidates {
  public:
   using image = slot_image<Tuple, L.places, A>;
   static constexpr u32 slots = L.slots;
@@ -278,7 +281,8 @@ class candidates {
 
   // Receive path, any ring. `slot` is below `slots` (the top bits of the tuple's hash); `due_log2` is the setting
   // fast_make_log2, at most 31.
-  [[nodiscard, gnu::always_inline]] write_outcome write(u32 slot, const Tuple& t, const arrival& frame, u32 due_log2) noexcept {
+  [[nodiscard, gnu::always_inline]] write_outcome write(u32 slot, const Tuple& t, const arrival& frame,
+                                                        u32 due_log2) noexcept {
     place_row& s = slots_[slot];
     if (!s.word.try_take()) [[unlikely]] {
       write_outcome outcome;
@@ -325,8 +329,8 @@ class candidates {
     return got::one;
   }
 
-  // A pass, when the connection that a make was asked for is gone: a request never outlives its connection (system.md 9).
-  // Count 0, not due. False: the word is held. True for an absent tuple too.
+  // A pass, when the connection that a make was asked for is gone: a request never outlives its connection (system.md
+  // 9). Count 0, not due. False: the word is held. True for an absent tuple too.
   [[nodiscard]] bool restart_count(u32 slot, const Tuple& t) noexcept {
     place_row& s = slots_[slot];
     const word_hold<A> hold{s.word};
@@ -350,8 +354,9 @@ class candidates {
   }
 
   // A pass, at least once in 12 days for every slot (tick::oldest_age to the half of the range): stamps older than
-  // tick::oldest_age are moved to it, so an age neither wraps nor reads as the future. Of several so moved the first is the
-  // oldest. Apart from `take`, which leaves a quiet slot without touching its word. False: the word is held, again next time.
+  // tick::oldest_age are moved to it, so an age neither wraps nor reads as the future. Of several so moved the first is
+  // the oldest. Apart from `take`, which leaves a quiet slot without touching its word. False: the word is held, again
+  // next time.
   [[nodiscard]] bool clamp_ages(u32 slot, tick now) noexcept {
     place_row& s = slots_[slot];
     const word_hold<A> hold{s.word};
@@ -376,7 +381,8 @@ class candidates {
   }
 
  private:
-  // A cache line (64 bytes on every machine we build for) of its own: rings that write neighbouring slots do not share one.
+  // A cache line (64 bytes on every machine we build for) of its own: rings that write neighbouring slots do not share
+  // one.
   struct alignas(64) place_row {
     slot_word<A> word;
     slot_image<Tuple, L.places, A> columns;

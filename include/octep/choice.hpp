@@ -2,12 +2,12 @@
 //
 // Floor 2.
 //
-// What it is: `limits`, the geometry of a candidate table; the contract of a choice policy; and `oldest_goes`, the recorded
-// policy (system.md 4, step 2).
+// What it is: `limits`, the geometry of a candidate table; the contract of a choice policy; and `oldest_goes`, the
+// recorded policy (system.md 4, step 2).
 // What it refuses: seeing more than the slot at hand, and deciding where a tuple goes that the slot already holds: the
 // table answers that by itself (`choose_place`), so no policy can put one tuple in two places.
-// What that buys: a pure function of a few words. All of its 19,200 cases are tried on every build, in the host's table and,
-// through the C border, in the kernel's object.
+// What that buys: a pure function of a few words. All of its 19,200 cases are tried on every build, in the host's table
+// and, through the C border, in the kernel's object.
 // Concurrency: pure functions. The caller holds the slot's word, or owns the slot.
 #pragma once
 
@@ -20,7 +20,8 @@ struct limits {
   u32 slots = 64;
   u32 places = 4;
 
-  // A slot is named by the top bits of a hash: a power of two. A slot's unread places are the bits of one word: at most 64.
+  // A slot is named by the top bits of a hash: a power of two. A slot's unread places are the bits of one word: at
+  // most 64.
   [[nodiscard]] constexpr bool valid() const noexcept { return is_power_of_two(slots) && places >= 1 && places <= 64; }
   [[nodiscard]] constexpr bool operator==(const limits&) const noexcept = default;
 };
@@ -44,18 +45,20 @@ inline constexpr place_set all_places = ~place_set{0} >> (64 - Places);
 //   same       the first place that holds the newcomer's tuple, or `V::places`
 //   written    places that something was written to since start or the last discard; the others are empty
 //   unread     of those, the ones that no pass has seen
-//   age        milliseconds since a place was written; 0 if by a ring that is a tick ahead; meaningless for an empty one
+//   age        milliseconds since a place was written; 0 if by a ring that is a tick ahead; meaningless for an empty
+//   one
 template <class V>
 concept place_view = requires(const V& slot, u32 place) {
   { slot.same() } -> same_as<u32>;
   { slot.written() } -> same_as<place_set>;
   { slot.unread() } -> same_as<place_set>;
   { slot.age(place) } -> same_as<u32>;
-} && (V::places >= 1 && V::places <= 64);
+}
+&&(V::places >= 1 && V::places <= 64);
 
-// Contract of a policy: for a slot that does not hold the newcomer's tuple, a place below `V::places`; the same answer for the
-// same sets and ages, on every machine. It never asks `same`. It is asked under the slot's word, for every frame that misses: a few dozen
-// instructions, no loop but over the places.
+// Contract of a policy: for a slot that does not hold the newcomer's tuple, a place below `V::places`; the same answer
+// for the same sets and ages, on every machine. It never asks `same`. It is asked under the slot's word, for every
+// frame that misses: a few dozen instructions, no loop but over the places.
 template <class Choice, class V>
 concept choice_policy = place_view<V> && requires(const V& slot) {
   { Choice::choose(slot) } -> same_as<u32>;
@@ -64,8 +67,8 @@ concept choice_policy = place_view<V> && requires(const V& slot) {
 // Recorded: the first place nothing was ever written to; else the one written longest ago, to the tick, and among
 // equals the first. Read or unread makes no difference to it.
 //
-// It keeps the last `places` distinct tuples that wrote the slot. With more busy tuples than that they take turns, and a
-// slow one can starve for ever beside them (system.md 4, limits of the recorded design).
+// It keeps the last `places` distinct tuples that wrote the slot. With more busy tuples than that they take turns, and
+// a slow one can starve for ever beside them (system.md 4, limits of the recorded design).
 struct oldest_goes {
   template <place_view V>
   [[nodiscard, gnu::always_inline]] static constexpr u32 choose(const V& slot) noexcept {
@@ -92,7 +95,7 @@ struct chosen {
 };
 
 template <class Choice, place_view V>
-  requires choice_policy<Choice, V>
+requires choice_policy<Choice, V>
 [[nodiscard]] constexpr chosen choose_place(const V& slot) noexcept {
   const u32 same = slot.same();
   return same < V::places ? chosen{same, true} : chosen{Choice::choose(slot), false};

@@ -2,14 +2,14 @@
 //
 // Floor 2.
 //
-// What it is: one cell, tried once. `slot_word` takes and releases; `word_hold` releases at the end of a scope; `guarded` is the
-// type of a value that a word guards.
-// What it refuses: waiting. A ring that finds the word taken loses one frame's candidate, a pass skips one slot; neither
-// ever depends on how long somebody else's interrupt lasts. It refuses nesting too: nobody holds two words.
+// What it is: one cell, tried once. `slot_word` takes and releases; `word_hold` releases at the end of a scope;
+// `guarded` is the type of a value that a word guards.
+// What it refuses: waiting. A ring that finds the word taken loses one frame's candidate, a pass skips one slot;
+// neither ever depends on how long somebody else's interrupt lasts. It refuses nesting too: nobody holds two words.
 // What that buys: choice and write of a place are one step for everybody else, so a tuple is in at most one place,
 // whatever the interleaving.
-// Concurrency: any ring and the worker, at any time. Every holder is inside a critical section, which the glue enters once
-// for a batch of frames: a holder that were preempted would keep every ring out of the slot (system.md 4).
+// Concurrency: any ring and the worker, at any time. Every holder is inside a critical section, which the glue enters
+// once for a batch of frames: a holder that were preempted would keep every ring out of the slot (system.md 4).
 #pragma once
 
 #include <octep/atomic.hpp>
@@ -23,7 +23,7 @@ class slot_word {
   // Acquire: its partner is the release of the holder before; what that one wrote to the slot is visible.
   [[nodiscard]] bool try_take() noexcept { return word_.compare_exchange_acquire(0, 1); }
 
-  // By the holder only, once. Release: its partner is the next successful try; the columns are written before it sees 0.
+  // By the holder only, once. Release: its partner is the next successful try, which sees 0 and then the columns.
   void release() noexcept { word_.store_release(0); }
 
  private:
@@ -54,14 +54,14 @@ struct guarded_of {
   using type = T;
 };
 template <class T, class A>
-  requires requires { typename A::template guarded<T>; }
+requires requires { typename A::template guarded<T>; }
 struct guarded_of<T, A> {
   using type = typename A::template guarded<T>;
 };
 }  // namespace detail
 
-// A value that is touched only under a word: a plain T, so that ThreadSanitizer sees an access without the word as the race it
-// is. A policy that explores interleavings names a type of its own, which asks its scheduler at every access.
+// A value that is touched only under a word: a plain T, so that ThreadSanitizer sees an access without the word as the
+// race it is. A policy that explores interleavings names a type of its own, which asks its scheduler at every access.
 template <class T, class A>
 using guarded = typename detail::guarded_of<T, A>::type;
 
