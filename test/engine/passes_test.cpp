@@ -228,6 +228,41 @@ TEST_F(run, reads_the_frames_of_held_connections_first) {
   EXPECT_EQ(top.last_refusal(), reason::flow_held);
 }
 
+TEST_F(run, ends_at_its_next_boundary_when_runs_are_switched_off) {
+  for (u32 n = 1; n <= 3; ++n) {
+    known(n);
+    top.both(flow(n), 10 * n, 16);
+  }
+  command c = top.posted();
+  while (c.kind != create) {
+    top.answer_it();
+    c = top.posted();
+  }
+  (void)top.core().set(setting::fast, 0, top.now);
+  top.answer_it();
+  EXPECT_EQ(top.settle(), kinds{});
+  EXPECT_EQ(top.count(pass_counter::fast_made), 1U);
+}
+
+TEST_F(run, spends_no_make_on_a_connection_that_is_held) {
+  for (u32 n = 1; n <= 12; ++n) {
+    known(n);
+    top.both(flow(n), 10 * n);
+  }
+  for (int poll = 0; poll < 2; ++poll) {
+    top.to_next_poll();
+    top.settle();
+  }
+  ASSERT_EQ(top.count(pass_counter::auto_made), 12U);
+  // More of them are due than one held half attempts.
+  top.now.us += 10'000;
+  for (u32 n = 1; n <= 12; ++n) top.both(flow(n), 10 * n, 16);
+  top.settle();
+  EXPECT_EQ(top.count(reason::flow_held), 8U);
+  EXPECT_EQ(top.count(pass_counter::fast_make_tries), 0U);
+  EXPECT_EQ(top.count(reason::fast_make_spent), 0U);
+}
+
 TEST_F(run, ends_its_making_at_a_full_table_until_the_poll) {
   bench_top<ours> small{{.connections = 1, .next_hops = 8, .ipv6_connections = false}};
   for (u32 n = 1; n <= 3; ++n) {

@@ -180,7 +180,11 @@ template <tuple_type Tuple, class S>
 
 template <tuple_type Tuple, class S>
 [[nodiscard]] bool wanted_make(S& s, const candidate<Tuple>& c) noexcept {
-  if (!c.due || s.is_left_to_poll(c.tuple, s.hash(c.tuple))) return false;
+  if (!c.due) return false;
+  const u32 hashed = s.hash(c.tuple);
+  if (s.is_left_to_poll(c.tuple, hashed)) return false;
+  // What is held waits for a held half with attempts to spare: no make is spent on it.
+  if (s.table.find(c.tuple, hashed).is) return false;
   if (s.run.makes < s.values[setting::make_per_run] && s.make_budget.left() != 0) return true;
   s.counters.add(reason::fast_make_spent);
   return false;
@@ -225,6 +229,7 @@ template <tuple_type Tuple, class S>
 
 template <class S>
 [[nodiscard]] bool half_is_over(const S& s) noexcept {
+  if (!s.values.on(setting::fast)) return true;
   if (s.run.at.slot == polling::slots_of_both<S>) return true;
   if (s.run.doing == run_state::half::held) return s.run.held_attempts >= s.values[setting::run_attempts];
   return s.full || s.makes_barred || !s.values.on(setting::fast_make) || !s.values.on(setting::auto_make);
