@@ -178,13 +178,13 @@ class box final : public appliance {
     wake_at(s.until);
   }
 
-  // Captures have silences of days. Polls that find nothing are passed over in whole periods, up to an hour at a time: old
-  // stamps still have to be clamped (`tick::oldest_age`).
+  // Captures have silences of days. Polls that find nothing are passed over in whole periods, as many at a time as let every
+  // slot of both families come round while its stamps still read as the past (`tick::oldest_age`).
   void skip_quiet_polls(instant to) {
+    constexpr u64 longest = from_ms(tick::oldest_age / (4 * Policies::geometry.slots)).count;
     const u64 period = from_ms(core_->values()[setting::poll_ms]).count;
     while (quiet_ && wake_pending_ && wake_.us + period <= to.us && events.next_time() == wake_) {
-      const u64 most = from_s(3'600).count / period;
-      const u64 periods = std::min((to.us - wake_.us) / period, most == 0 ? 1 : most);
+      const u64 periods = std::min((to.us - wake_.us) / period, std::max<u64>(longest / period, 1));
       const instant later = wake_ + microseconds{periods * period};
       wake_pending_ = false;
       wake_at(later);

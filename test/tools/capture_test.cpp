@@ -1,6 +1,8 @@
 #include "tools/capture.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
 #include <map>
 #include <set>
@@ -168,6 +170,42 @@ TEST(Capture, CountsRecordsThatHoldMoreThanTheWireDid) {
       read_all(joined(pcap_header(), pcap_record_header(7, 0, static_cast<u32>(frame.size()), 20), frame));
   EXPECT_EQ(c.times.size(), 1U);
   EXPECT_EQ(c.overlong, 1U);
+}
+
+// The first frames of a shipped capture, in the other file format.
+bytes some_pcapng() {
+  std::ifstream file{std::string{OCTEP_SOURCE_DIR} + "/test/captures/lan-nat.pcapng", std::ios::binary};
+  bytes all(6'000);
+  file.read(reinterpret_cast<char*>(all.data()), static_cast<std::streamsize>(all.size()));
+  return all;
+}
+
+RC_GTEST_PROP(Capture, AnyDamageIsReadRefusedOrReported, ()) {
+  static const bytes whole[] = {joined(pcap_header(), pcap_record(1, 0, from_opener(syn)), pcap_record(2, 0, from_responder(ack)),
+                                       pcap_record(3, 0, from_opener(ack))),
+                                some_pcapng()};
+  bytes damaged = whole[*rc::gen::inRange(0, 2)];
+  const int hits = *rc::gen::inRange(1, 8);
+  for (int i = 0; i < hits; ++i) damaged[*rc::gen::inRange<usize>(0, damaged.size())] = *rc::gen::arbitrary<u8>();
+  damaged.resize(*rc::gen::inRange<usize>(1, damaged.size() + 1));
+
+  const temporary_file file{damaged};
+  std::string error;
+  std::optional<capture> from = capture::open(file.path(), error);
+  RC_ASSERT(from.has_value() == error.empty());
+  if (!from) return;
+  captured_frame frame;
+  instant last;
+  capture::got ended;
+  while ((ended = from->next(frame)) == capture::got::frame) {
+    RC_ASSERT(last <= frame.at);
+    last = frame.at;
+    frame_facts facts;
+    classify(frame, facts);
+    (void)tcp_flags_of(frame, facts);
+    (void)link_source(frame);
+  }
+  RC_ASSERT((ended == capture::got::end) == from->message().empty());
 }
 
 TEST(Capture, ItsClockNeverGoesBack) {
