@@ -263,6 +263,34 @@ TEST_F(run, spends_no_make_on_a_connection_that_is_held) {
   EXPECT_EQ(top.count(reason::fast_make_spent), 0U);
 }
 
+TEST_F(run, spends_nothing_on_ipv6_while_no_ipv6_connection_is_made) {
+  bench_top<ours> both_families{{.connections = 64, .next_hops = 8, .ipv6_connections = true}};
+  (void)both_families.core().set(setting::make_per_sec, 4, both_families.now);
+  both_families.to_next_poll();
+  both_families.settle();
+  const auto v6 = [](u32 n) {
+    return tuple6::make(widened(n), widened(99), join_ports(port_word(static_cast<u16>(1'000 + n)), port_word(443)),
+                        protocol::udp);
+  };
+  const u64 kicks = both_families.world.kicks;
+  for (u32 n = 1; n <= 8; ++n) both_families.both(v6(n), 50 + 2 * n, 16);
+  EXPECT_EQ(both_families.world.kicks, kicks) << "no run is asked for";
+  // A run that somebody else asked for leaves them alone too.
+  both_families.both(flow(9), 900, 16);
+  both_families.settle();
+  EXPECT_EQ(both_families.count(pass_counter::fast_make_tries), 2U) << "flow 9, both directions";
+  EXPECT_EQ(both_families.count(reason::fast_make_spent), 0U);
+  both_families.to_next_poll();
+  both_families.settle();
+  EXPECT_EQ(both_families.count(reason::flow_family), 16U) << "the poll says why";
+  (void)both_families.core().set(setting::ipv6, 1, both_families.now);
+  both_families.world.firewall.known6.push_back(settled_state(v6(1), 5));
+  both_families.both(v6(1), 52, 16);
+  both_families.now.us += 10'000;
+  both_families.settle();
+  EXPECT_EQ(both_families.count(pass_counter::fast_made), 1U);
+}
+
 TEST_F(run, ends_its_making_at_a_full_table_until_the_poll) {
   bench_top<ours> small{{.connections = 1, .next_hops = 8, .ipv6_connections = false}};
   for (u32 n = 1; n <= 3; ++n) {

@@ -274,7 +274,8 @@ class engine {
     const bool runs = v.on(setting::enable) && v.on(setting::fast);
     const bool makes = runs && v.on(setting::fast_make) && v.on(setting::auto_make);
     // Relaxed: see its reader, `punting::write`.
-    s_.receive_switches.store_relaxed((runs ? runs_on : 0) | (makes ? run_makes_on : 0) |
+    const u32 families = run_makes_on | (s_.makes_family(family::ipv6) ? run_makes6_on : 0);
+    s_.receive_switches.store_relaxed((runs ? runs_on : 0) | (makes ? families : 0) |
                                       (v[setting::fast_make_log2] << due_log2_shift));
   }
 

@@ -55,8 +55,7 @@ template <tuple_type Tuple, class S>
   make_scratch<Tuple>& m = s.template scratch_for<Tuple>();
   m.hand = hand;
   if (!hand.who.names_flow()) return reason::flow_no_identity;
-  if (Tuple::which == family::ipv6 && !(s.world->device.forwards_ipv6 && s.values.on(setting::ipv6) && s.table.has_room_for(Tuple::which)))
-    return reason::flow_family;
+  if (!s.makes_family(Tuple::which)) return reason::flow_family;
   if (!hand.association.none()) return reason::flow_tunnelled;
   if (s.table.find(hand.tuple, hashed).is) return reason::flow_held;
   if (hand.closing) return reason::flow_closing;

@@ -180,7 +180,8 @@ template <tuple_type Tuple, class S>
 
 template <tuple_type Tuple, class S>
 [[nodiscard]] bool wanted_make(S& s, const candidate<Tuple>& c) noexcept {
-  if (!c.due) return false;
+  // A family that is not made is the poll's to explain: strangers' frames must not spend what others need.
+  if (!c.due || !s.makes_family(Tuple::which)) return false;
   const u32 hashed = s.hash(c.tuple);
   if (s.is_left_to_poll(c.tuple, hashed)) return false;
   // What is held waits for a held half with attempts to spare: no make is spent on it.

@@ -50,7 +50,8 @@ template <tuple_type Tuple, class S>
   if (wrote.due) count.add(ring_counter::cand_due);
   if (perhaps_held) count.add(ring_counter::hot_frames);
 
-  const bool asks = ((switches & runs_on) != 0 && perhaps_held) || ((switches & run_makes_on) != 0 && wrote.due);
+  constexpr u32 makes_on = Tuple::which == family::ipv4 ? run_makes_on : run_makes6_on;
+  const bool asks = ((switches & runs_on) != 0 && perhaps_held) || ((switches & makes_on) != 0 && wrote.due);
   const bool kicked = asks && kick(s);
   if (kicked) count.add(ring_counter::fast_kicks);
   return {reason::none, kicked};

@@ -102,7 +102,8 @@ struct run_state {
 
 // Bits of `receive_switches`.
 inline constexpr u32 runs_on = 1;
-inline constexpr u32 run_makes_on = 2;
+inline constexpr u32 run_makes_on = 2;   // of IPv4
+inline constexpr u32 run_makes6_on = 4;  // of IPv6, where they can be
 inline constexpr u32 due_log2_shift = 8;
 
 template <world_policy World, class Policies>
@@ -199,6 +200,11 @@ struct engine_state {
   template <tuple_type Tuple>
   [[nodiscard]] bool is_left_to_poll(const Tuple& t, u32 hashed) const noexcept {
     return refusals[0].holds(t, hashed, slot_of(hashed)) || refusals[1].holds(t, hashed, slot_of(hashed));
+  }
+
+  // Whether connections of that family are made at all.
+  [[nodiscard]] bool makes_family(family f) const noexcept {
+    return f == family::ipv4 || (world->device.forwards_ipv6 && values.on(setting::ipv6) && table.has_room_for(f));
   }
 
   [[nodiscard]] static constexpr u32 slot_of(u32 hashed) noexcept { return top_bits(hashed, slot_bits); }
