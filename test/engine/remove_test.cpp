@@ -240,6 +240,18 @@ TEST_F(remove, owes_a_refused_discard_until_the_next_poll) {
   EXPECT_EQ(top.posted().kind, discard);
 }
 
+TEST_F(remove, makes_nothing_while_a_discard_is_owed) {
+  top.world.next_hops.one_hop = true;  // a second make needs no next hop, after which it would be asked again
+  top.settle();
+  top.core().request_discard();
+  ASSERT_EQ(top.posted().kind, discard);
+  top.answer_it(answer_code::refused);
+  top.world.firewall.known4.push_back(settled_state(flow(2), 2));
+  top.now.us += 10'000;
+  top.both(flow(2), 200, 16);
+  EXPECT_EQ(top.settle(), kinds{});
+}
+
 TEST_F(remove, does_one_discard_and_then_nothing_when_it_is_switched_off) {
   top.settle();
   (void)top.core().set(setting::enable, 0, top.now);

@@ -125,8 +125,7 @@ template <tuple_type Tuple, class S>
 // Walks until a command is posted (true) or the walk has ended (false).
 template <class S>
 [[nodiscard]] bool walk(S& s, instant now) noexcept {
-  while (s.poll.slots_left != 0 && s.poll.spent < s.values[setting::poll_commands] && !s.full && !s.makes_barred &&
-         s.values.on(setting::auto_make)) {
+  while (s.poll.slots_left != 0 && s.poll.spent < s.values[setting::poll_commands] && !s.makes_end()) {
     if (passing::at_slot<S>(s.poll.at, [&]<tuple_type Tuple>(u32 slot) { return step<Tuple>(s, slot, now); })) return true;
   }
   end(s, now);
@@ -233,7 +232,7 @@ template <class S>
   if (!s.values.on(setting::fast)) return true;
   if (s.run.at.slot == polling::slots_of_both<S>) return true;
   if (s.run.doing == run_state::half::held) return s.run.held_attempts >= s.values[setting::run_attempts];
-  return s.full || s.makes_barred || !s.values.on(setting::fast_make) || !s.values.on(setting::auto_make);
+  return s.makes_end() || !s.values.on(setting::fast_make);
 }
 
 // Runs until a command is posted (true) or the run has ended (false).

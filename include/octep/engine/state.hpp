@@ -192,6 +192,11 @@ struct engine_state {
     world->events(e);
   }
 
+  // No make begins, nothing being wrong with any candidate. While a discard is owed whatever were made would be discarded.
+  [[nodiscard]] bool makes_end() const noexcept {
+    return full || makes_barred || discard_owed || !values.on(setting::auto_make);
+  }
+
   // The tuple is the poll's until the poll has been round (system.md 7).
   template <tuple_type Tuple>
   OCTEP_PASS_CALL void leave_to_poll(const Tuple& t, u32 hashed) noexcept {
