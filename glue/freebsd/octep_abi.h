@@ -205,7 +205,8 @@ struct octep_event {
 
 /*
  * The world.  `size` is sizeof(struct octep_ops).  No hook may sleep or call
- * back into the core.  kick is called by rings; the rest under the pass lock.
+ * back into the core.  kick is called by rings, and under the pass lock by
+ * octep_set and octep_request_discard; the rest under the pass lock.
  */
 struct octep_ops {
 	octep_u64 size;

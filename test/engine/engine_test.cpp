@@ -45,6 +45,20 @@ TEST(engine, refuses_a_setting_out_of_range_and_changes_nothing) {
   EXPECT_EQ(top.next().until, instant{6'000'000});
 }
 
+TEST(engine, wakes_its_worker_for_what_is_set_and_for_a_discard) {
+  bench_top<> top;
+  (void)top.core().set(setting::enable, 0, top.now);
+  EXPECT_EQ(top.world.kicks, 1U);
+  top.settle();
+  ASSERT_EQ(top.next().until, never) << "who sleeps until then sees nothing by itself";
+  (void)top.core().set(setting::enable, 1, top.now);
+  EXPECT_EQ(top.world.kicks, 2U);
+  EXPECT_EQ(top.core().set(setting::enable, 2, top.now), set_result::above);
+  EXPECT_EQ(top.world.kicks, 2U);
+  top.core().request_discard();
+  EXPECT_EQ(top.world.kicks, 3U);
+}
+
 TEST(engine, lends_a_command_once_and_then_waits) {
   bench_top<> top;
   top.world.firewall.known4.push_back(settled_state(flow(1)));

@@ -119,20 +119,21 @@ class engine {
     const set_result r = s.values.set(which, to);
     if (r != set_result::ok) return r;
     if (which == setting::enable && was_enabled && to == 0) {
-      request_discard();
+      owe_discard();
       s.poll.walking = false;
       s.run.doing = run_state::half::none;
       for (auto& round : s.refusals) round.clear();
     }
     if (which == setting::enable && !was_enabled && to != 0) s.poll.next = now + from_ms(s.values[setting::poll_ms]);
     publish_switches();
+    s.world->kick();  // the worker sleeps by the old values, perhaps for ever
     return r;
   }
 
   // Pass lock. The far side's flow table is to be emptied; what is outstanding is waited for.
   void request_discard() noexcept {
-    s_.discard_owed = true;
-    s_.discard_from = {};
+    owe_discard();
+    s_.world->kick();
   }
 
   // --- readers ----------------------------------------------------------------------------------------------
@@ -159,6 +160,11 @@ class engine {
 
  private:
   using hot_cell = typename state::template cell<u8>;
+
+  void owe_discard() noexcept {
+    s_.discard_owed = true;
+    s_.discard_from = {};
+  }
 
   // The order at every boundary (system.md 6): an operation ends before another begins; then discard, removals, a due run's
   // held half and its makes, upkeep, the walk. True: a command is posted.

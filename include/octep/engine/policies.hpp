@@ -35,8 +35,9 @@ template <class W>
 concept world_policy = firewall_policy<decltype(W::firewall)> && next_hop_source<decltype(W::next_hops)> &&
                        guard_policy<decltype(W::guard)> && event_sink<decltype(W::events)> && requires(W& w) {
   { device_facts{w.device} } -> same_as<device_facts>;
-  // Called by any ring, inside its critical section, on a 0-to-1 edge: asks that `next` be called soon. It must not call
-  // into the engine, wait, or take a lock that a pass holds.
+  // Asks that `next` be called soon. Called by any ring, inside its critical section, on a 0-to-1 edge; and under the pass
+  // lock when somebody set something or asked for a discard. It must not call into the engine, wait, or take a lock that a
+  // pass holds.
   w.kick();
 };
 
