@@ -59,6 +59,36 @@ TEST(engine, wakes_its_worker_for_what_is_set_and_for_a_discard) {
   EXPECT_EQ(top.world.kicks, 3U);
 }
 
+TEST(engine, polls_by_the_period_that_is_set_since_its_last_poll) {
+  bench_top<> top;
+  (void)top.core().set(setting::poll_ms, 60'000, top.now);
+  EXPECT_EQ(top.next().until, top.now + from_ms(60'000)) << "since the start, before the first poll";
+  top.now.us += 60'000'000;
+  (void)top.next();
+  ASSERT_EQ(top.count(pass_counter::polls), 1U);
+  const instant began = top.now;
+  top.now.us += 300'000;
+  (void)top.core().set(setting::poll_ms, 1'000, top.now);
+  EXPECT_EQ(top.next().until, began + from_ms(1'000));
+  top.now.us += 5'000'000;
+  (void)top.core().set(setting::run_attempts, 9, top.now);
+  (void)top.next();
+  EXPECT_EQ(top.count(pass_counter::polls), 2U) << "once, however many were missed";
+}
+
+TEST(engine, gives_a_command_the_limit_that_it_was_posted_with) {
+  bench_top<> top;
+  top.world.firewall.known4.push_back(settled_state(flow(1)));
+  top.both(flow(1), 100);
+  top.to_next_poll();
+  ASSERT_EQ(top.posted().kind, next_hop_set);
+  (void)top.core().set(setting::cmd_limit_ms, 1, top.now);
+  EXPECT_EQ(top.next().until, top.now + from_ms(2'000));
+  top.answer_it();
+  ASSERT_EQ(top.posted().kind, next_hop_set);
+  EXPECT_EQ(top.next().until, top.now + from_ms(1));
+}
+
 TEST(engine, lends_a_command_once_and_then_waits) {
   bench_top<> top;
   top.world.firewall.known4.push_back(settled_state(flow(1)));

@@ -60,6 +60,7 @@ class engine {
     s.hot.init(buckets);
     s.forget_from = o.connections;
     s.make_budget.refill(s.values[setting::make_per_sec]);
+    s.poll.began = now;
     s.poll.next = now + from_ms(s.values[setting::poll_ms]);
     publish_switches();
     return true;
@@ -124,7 +125,8 @@ class engine {
       s.run.doing = run_state::half::none;
       for (auto& round : s.refusals) round.clear();
     }
-    if (which == setting::enable && !was_enabled && to != 0) s.poll.next = now + from_ms(s.values[setting::poll_ms]);
+    if (which == setting::enable && !was_enabled && to != 0) s.poll.began = now;
+    s.poll.next = s.poll.began + from_ms(s.values[setting::poll_ms]);
     publish_switches();
     s.world->kick();  // the worker sleeps by the old values, perhaps for ever
     return r;
@@ -206,10 +208,9 @@ class engine {
 
   [[nodiscard]] step wait(instant now) noexcept {
     state& s = s_;
-    const microseconds limit = from_ms(s.values[setting::cmd_limit_ms]);
-    if (s.commands.overdue(now, limit)) unanswered(now);
+    if (s.commands.overdue(now, s.limit)) unanswered(now);
     // After its limit a command is looked for once a millisecond (system.md 12).
-    const instant until = s.commands.late() ? now + from_ms(1) : s.commands.overdue_at(limit);
+    const instant until = s.commands.late() ? now + from_ms(1) : s.commands.overdue_at(s.limit);
     return {step::kind::wait, s.commands.tag(), nullptr, until};
   }
 

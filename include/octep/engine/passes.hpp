@@ -69,6 +69,7 @@ void clamp_ages(S& s, instant now) noexcept {
 template <class S>
 void begin(S& s, instant now) noexcept {
   clamp_ages(s, now);
+  s.poll.began = now;
   s.poll.next = now + from_ms(s.values[setting::poll_ms]);
   s.counters.add(pass_counter::polls);
   tell(s, event_kind::poll_begins, now);

@@ -84,6 +84,7 @@ struct poll_state {
   walk_cursor at;
   u32 slots_left = 0;
   u32 spent = 0;  // of poll_commands
+  instant began;  // the last one; the start, before the first
   instant next;
   u32 clamped = 0;  // the slot whose old stamps the last poll clamped
 };
@@ -151,6 +152,7 @@ struct engine_state {
   take_out_plan taking_out;
   handle releasing;
   bool lent = false;  // the glue was told to post the command that is out
+  microseconds limit;  // its own: cmd_limit_ms as it was when it was posted
 
   poll_state poll;
   run_state run;
@@ -188,6 +190,7 @@ struct engine_state {
     e.at = now;
     e.tag = commands.post(c, now);
     lent = false;
+    limit = from_ms(values[setting::cmd_limit_ms]);
     counters.add(pass_counter::cmd_posted);
     world->events(e);
   }
