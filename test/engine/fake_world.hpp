@@ -108,9 +108,11 @@ struct fake_world {
   struct {
     int depth = 0;
     u64 entered = 0;
+    std::function<void(u64)> on_enter;  // what another ring does just before the word is tried; which entry it is
     void enter() noexcept {
       ++depth;
       ++entered;
+      if (on_enter) on_enter(entered);
     }
     void leave() noexcept { --depth; }
   } guard;

@@ -322,6 +322,38 @@ TEST_F(make, is_taken_out_when_a_mark_is_set_while_its_create_is_outstanding) {
   EXPECT_FALSE(top.core().hot().perhaps(top.core().hash_of(opener)));
 }
 
+// Rings do not wait for passes: a FIN may come between the question whether one came and the reading of the candidates.
+TEST_F(make, is_taken_out_whenever_the_mark_comes_before_its_candidates_are_read) {
+  int entries = 0;
+  for (u64 at = 1; entries == 0 || at <= static_cast<u64>(entries); ++at) {
+    bench_top<> one;
+    one.world.firewall.known4.push_back(settled_state(opener));
+    one.both(opener, 100);
+    one.to_next_poll();
+    command c = one.posted();
+    while (c.kind != create) {
+      one.answer_it();
+      c = one.posted();
+    }
+    const u64 before = one.world.guard.entered;
+    one.world.guard.on_enter = [&](u64 entry) {
+      if (entry == before + at) (void)one.frame(opener, 1, 100, true);
+    };
+    one.answer_it();
+    entries = static_cast<int>(one.world.guard.entered - before);
+    one.world.guard.on_enter = nullptr;
+    candidate<tuple4> seen;
+    const u32 slot = top_bits(one.core().hash_of(opener), 2);
+    ASSERT_EQ(one.core().candidates_for<tuple4>().find(slot, opener, seen), got::one);
+    if (seen.read) {
+      EXPECT_EQ(one.core().table()[c.target.index].state, record_state::leaving) << "a mark read at entry " << at;
+    } else {
+      EXPECT_TRUE(seen.closing) << "or it stands there unread";
+    }
+  }
+  EXPECT_GE(entries, 4);
+}
+
 TEST_F(make, that_the_far_side_refuses_leaves_nothing_behind) {
   top.both(opener, 100);
   top.to_next_poll();

@@ -227,10 +227,11 @@ void made(S& s, instant now) noexcept {
   s.counters.add(pass_counter::auto_made);
   if (s.making.by == asker::run) s.counters.add(pass_counter::fast_made);
   tell_connection(s, event_kind::made, index, reason::none, s.making.by, now);
-  // Asked before the candidates are read: a mark is news only while nobody has.
+  // Asked before the candidates are read: a mark is news only while nobody has. A ring may set one in between, or hold the
+  // word while it is asked for, so the reading asks again.
   const bool ended = moved(s, index, now) != reason::none;
-  removing::settle_candidates(s, index);
-  if (ended) removing::owe(s, index);
+  const bool closing = removing::settle_candidates(s, index);
+  if (ended || closing) removing::owe(s, index);
 }
 
 template <class S>

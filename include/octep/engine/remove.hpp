@@ -42,10 +42,11 @@ OCTEP_PASS_CALL void free_record(S& s, u32 index) noexcept {
 }
 
 // What both directions' candidates asked for is answered: they are read, and their counts start afresh, since a request
-// never outlives its connection (system.md 9). Left unread, the frame that a make used would be asked about again, and the
+// never outlives its connection (system.md 9). True: one of them, unread until now, was closing. Left unread, the frame that a make used would be asked about again, and the
 // one that ended a connection would make it again.
 template <class S>
-OCTEP_PASS_CALL void settle_candidates(S& s, u32 index) noexcept {
+OCTEP_PASS_CALL bool settle_candidates(S& s, u32 index) noexcept {
+  bool closing = false;
   for_both_tuples(s, index, [&]<tuple_type Tuple>(const Tuple& tuple, u32 hashed) {
     auto& there = s.template candidates_for<Tuple>();
     const u32 slot = s.slot_of(hashed);
@@ -54,8 +55,10 @@ OCTEP_PASS_CALL void settle_candidates(S& s, u32 index) noexcept {
     const got took = there.take(
         slot, 0, [&](const candidate<Tuple>& c) noexcept { return c.tuple == tuple; }, s.template scratch_for<Tuple>().hand,
         place);
+    closing |= took == got::one && s.template scratch_for<Tuple>().hand.closing;
     if (took == got::busy || !there.restart_count(slot, tuple)) s.counters.add(pass_counter::slots_busy);
   });
+  return closing;
 }
 
 // Owes the record a take-out, once. What owes it twice owes it once.
@@ -111,7 +114,7 @@ void taken_out(S& s, instant now) noexcept {
   tell_connection(s, event_kind::taken_out, index, reason::none, asker::poll, now);
   // Its frames go on: without the mark it would be made and taken out forty times a second (record, review).
   for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.leave_to_poll(tuple, hashed); });
-  settle_candidates(s, index);
+  (void)settle_candidates(s, index);
   free_record(s, index);
 }
 
