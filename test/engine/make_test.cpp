@@ -212,6 +212,23 @@ TEST_F(make, refuses_a_frame_that_closes_and_one_whose_other_direction_does) {
   EXPECT_EQ(top.count(reason::flow_closing), 2U);
 }
 
+TEST_F(make, refuses_both_directions_of_what_one_closed_whichever_is_read_first) {
+  for (u32 n = 1; n <= 20; ++n) {
+    bench_top<> one;
+    one.world.firewall.known4.push_back(settled_state(flow(n)));
+    one.both(flow(n), 100);
+    (void)one.frame(reverse(flow(n)), 2, 101, true);
+    one.to_next_poll();
+    EXPECT_EQ(one.settle(), kinds{});
+    EXPECT_EQ(one.count(reason::flow_closing), 1U);
+    EXPECT_EQ(one.count(reason::flow_other_closing), 1U);
+    // Opened again with the same ports: the first frame of the side that closed takes its mark away.
+    one.both(flow(n), 100);
+    one.to_next_poll();
+    EXPECT_EQ(one.settle(), (kinds{next_hop_set, next_hop_set, create}));
+  }
+}
+
 TEST_F(make, declines_a_candidate_older_than_cand_age) {
   (void)top.core().set(setting::cand_age, 2, top.now);
   (void)top.frame(reverse(opener), 2, 101);

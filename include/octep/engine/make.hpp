@@ -84,7 +84,8 @@ template <tuple_type Tuple, class S>
   if (!m.other.association.none()) return reason::flow_tunnelled;
   const u32 age_limit = s.values[setting::cand_age];
   if (age_limit != 0 && m.other.at.age(tick::at(now)) > age_limit * 1000) return reason::cand_aged;
-  if (m.other.closing && !m.other.read) return reason::flow_other_closing;
+  // Read or not: which direction a walk meets first decides nothing. A reopened connection's own frames take the mark away.
+  if (m.other.closing) return reason::flow_other_closing;
   if (const reason r = ways_out<Tuple>(s, m); r != reason::none) return r;
   return s.table.full() ? reason::auto_full : reason::none;
 }
