@@ -91,6 +91,40 @@ TEST_F(remove, keeps_what_is_read_back_as_valid_and_tries_again_at_the_next_poll
   EXPECT_EQ(again, (kinds{deactivate, deactivate, reclaim, next_hop_release, next_hop_release}));
 }
 
+TEST_F(remove, holds_up_no_other_take_out_behind_one_that_the_far_side_refuses) {
+  held_and_ended();
+  const auto refuse_all = [&] {
+    ASSERT_EQ(top.posted().kind, deactivate);
+    top.answer_it(answer_code::refused);
+    ASSERT_EQ(top.posted().kind, read_entry);
+    top.answer_it(answer_code::refused);
+  };
+  refuse_all();
+  ASSERT_EQ(top.core().table().held(), 1U);
+  for (u32 n = 2; n <= 3; ++n) {
+    top.now.us += 10'000;
+    top.world.firewall.known4.push_back(settled_state(flow(n), n));
+    top.both(flow(n), 100 * n, 16);
+    to_create();
+    (void)top.frame(flow(n), 1, 100 * n, true);
+    top.answer_it();
+    if (n == 2) {
+      refuse_all();
+      continue;
+    }
+    const command first = top.posted();
+    EXPECT_EQ(first.kind, deactivate) << "before the poll";
+    EXPECT_EQ(first.microflows[0].who, identity::make(300, 1));
+    top.answer_it();
+    EXPECT_EQ(top.settle(), (kinds{deactivate, reclaim}));
+  }
+  EXPECT_EQ(top.core().table().held(), 2U);
+  top.to_next_poll();
+  top.settle();
+  EXPECT_EQ(top.core().table().held(), 0U) << "each of the two that waited, once";
+  EXPECT_EQ(top.count(pass_counter::flow_reclaimed), 3U);
+}
+
 TEST_F(remove, frees_nothing_on_a_read_that_was_refused) {
   held_and_ended();
   top.posted();

@@ -73,7 +73,7 @@ void begin(S& s, instant now) noexcept {
   s.poll.next = now + from_ms(s.values[setting::poll_ms]);
   s.counters.add(pass_counter::polls);
   tell(s, event_kind::poll_begins, now);
-  s.removals_wait = false;
+  s.removals_wait = 0;
   s.full = false;
   s.makes_barred = false;
   s.make_budget.refill(s.values[setting::make_per_sec]);

@@ -61,14 +61,24 @@ OCTEP_PASS_CALL bool settle_candidates(S& s, u32 index) noexcept {
   return closing;
 }
 
-// Owes the record a take-out, once. What owes it twice owes it once.
+// Owes the record a take-out, once. What owes it twice owes it once. It goes before those that wait for the poll.
 template <class S>
 void owe(S& s, u32 index) noexcept {
   if (s.table[index].state == record_state::leaving) return;
   s.table[index].state = record_state::leaving;
-  const usize at = (s.removals_first + s.removals_held) % s.removals.size;
-  s.removals[at] = index;
+  const auto place = [&](u32 nth) -> u32& { return s.removals[(s.removals_first + usize{nth}) % s.removals.size]; };
+  u32& first_to_wait = place(s.removals_held - s.removals_wait);
+  place(s.removals_held) = first_to_wait;
+  first_to_wait = index;
   ++s.removals_held;
+}
+
+// The far side keeps it: owed again from its first step, at the next poll.
+template <class S>
+void owe_at_poll(S& s, u32 index) noexcept {
+  s.removals[(s.removals_first + usize{s.removals_held}) % s.removals.size] = index;
+  ++s.removals_held;
+  ++s.removals_wait;
 }
 
 // Posts the take-out's next command, passing over a direction that was never programmed.
@@ -96,7 +106,7 @@ OCTEP_PASS_CALL void post_take_out(S& s, instant now) noexcept {
 // Takes the first record owed. False: none is.
 template <class S>
 [[nodiscard]] bool begin_take_out(S& s, instant now) noexcept {
-  if (s.removals_held == 0 || s.removals_wait) return false;
+  if (s.removals_held == s.removals_wait) return false;
   s.taking_out = {take_out_plan::stage::deactivate0, s.removals[s.removals_first]};
   s.removals_first = (s.removals_first + 1) % static_cast<u32>(s.removals.size);
   --s.removals_held;
@@ -134,11 +144,8 @@ void take_out_answered(S& s, const answer& got, instant now) noexcept {
       break;
     case stage::read_back:
       if (!perhaps_valid) return taken_out(s, now);
-      // The far side keeps it: owed again from its first step, but not in a circle.
       s.doing = operation::none;
-      s.removals_wait = true;
-      s.table[plan.index].state = record_state::doomed;
-      return owe(s, plan.index);
+      return owe_at_poll(s, plan.index);
   }
   post_take_out(s, now);
 }
@@ -211,7 +218,7 @@ void discard_answered(S& s, const answer& got, instant now) noexcept {
   s.discard_owed = false;
   s.counters.add(pass_counter::discards);
   ++s.generation;
-  s.removals_held = 0;
+  s.removals_held = s.removals_wait = 0;
   s.hops.forget_all();
   s.forget_from = 0;
   empty_candidates(s);

@@ -146,6 +146,7 @@ struct engine_state {
   span<u32> removals;  // a ring of indexes owed a take-out; each record is in it at most once (state `leaving`)
   u32 removals_first = 0;
   u32 removals_held = 0;
+  u32 removals_wait = 0;  // the last so many of them were read back as still valid: again at the next poll
 
   operation doing = operation::none;
   make_plan making;
@@ -160,7 +161,6 @@ struct engine_state {
   bool makes_barred = false;   // a create was not answered: no make until the next poll
   bool discard_owed = false;
   instant discard_from;         // an owed discard is posted from then on: one that was refused waits for the next poll
-  bool removals_wait = false;   // a take-out was read back as still valid: again at the next poll
   bool enabled = true;
   u32 generation = 0;          // discards begun or answered
   u32 forget_from = 0;         // index from which a discard still has to forget; capacity: nothing
