@@ -291,6 +291,61 @@ TEST_F(run, spends_nothing_on_ipv6_while_no_ipv6_connection_is_made) {
   EXPECT_EQ(both_families.count(pass_counter::fast_made), 1U);
 }
 
+// Atomics that watch for a store over a request that a ring released and no exchange has taken.
+struct watching_atomics {
+  inline static int cut_off = 0;
+
+  template <class T>
+  class cell {
+   public:
+    T load_relaxed() const noexcept { return inner_.load_relaxed(); }
+    T load_acquire() const noexcept { return inner_.load_acquire(); }
+    void store_relaxed(T to) noexcept { store(), inner_.store_relaxed(to); }
+    void store_release(T to) noexcept { store(), inner_.store_release(to); }
+    T exchange_acq_rel(T to) noexcept {
+      released_ = to != 0;
+      return inner_.exchange_acq_rel(to);
+    }
+    bool compare_exchange_acquire(T expected, T desired) noexcept { return inner_.compare_exchange_acquire(expected, desired); }
+    bool compare_exchange_relaxed(T& expected, T desired) noexcept { return inner_.compare_exchange_relaxed(expected, desired); }
+
+   private:
+    void store() noexcept { cut_off += released_; }
+
+    builtin_atomics::cell<T> inner_;
+    bool released_ = false;
+  };
+};
+struct watched : ours {
+  using atomics = watching_atomics;
+};
+
+TEST(busy_run, asks_again_and_leaves_what_a_ring_released_meanwhile_visible) {
+  bench_top<watched> top{roomy};
+  top.world.firewall.known4.push_back(settled_state(flow(1), 1));
+  top.both(flow(1), 100, 16);
+  ASSERT_EQ(top.world.kicks, 1U);
+  const u32 busy = top_bits(top.core().hash_of(flow(1)), 2);
+  u32 other = 2;
+  while (top_bits(top.core().hash_of(flow(other)), 2) == busy) ++other;
+  for (int i = 0; i < 15; ++i) (void)top.frame(flow(other), 1, 200);
+  // A ring holds the slot while the run passes by, and another makes its candidate due meanwhile.
+  ASSERT_TRUE(top.core().candidates_for<tuple4>().for_each_place(busy, [&](u32 place, const auto&) {
+    if (place != 0) return;
+    top.world.guard.on_enter = [&](u64) {
+      top.world.guard.on_enter = nullptr;
+      EXPECT_TRUE(top.frame(flow(other), 1, 200).kicked);
+    };
+    top.settle();
+  }));
+  EXPECT_GT(top.count(pass_counter::slots_busy), 0U);
+  EXPECT_EQ(watching_atomics::cut_off, 0);
+  EXPECT_EQ(top.next().until, top.now + from_ms(5)) << "without another kick";
+  top.now.us += 5'000;
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_made), 1U);
+}
+
 TEST_F(run, ends_its_making_at_a_full_table_until_the_poll) {
   bench_top<ours> small{{.connections = 1, .next_hops = 8, .ipv6_connections = false}};
   for (u32 n = 1; n <= 3; ++n) {

@@ -163,8 +163,10 @@ void begin(S& s, instant now) noexcept {
 template <class S>
 void end(S& s, instant now) noexcept {
   s.run.doing = run_state::half::none;
-  // A ring may have made its candidate due in a slot that this run could not read: the request stands.
-  if (s.run.skipped_busy) s.kicked.store_relaxed(1);  // relaxed: only this worker reads it before a ring sets it again
+  // A ring may have made its candidate due in a slot that this run could not read: the request stands. An exchange, though
+  // nobody asks what was there: a store would cut off what a ring released with its own request since this run began, and
+  // the next `begin`, whose exchange reads this one, would not be ordered after that ring's writes.
+  if (s.run.skipped_busy) (void)s.kicked.exchange_acq_rel(1);
   tell(s, event_kind::run_ends, now);
 }
 
