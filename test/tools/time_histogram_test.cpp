@@ -17,7 +17,7 @@ TEST(TimeHistogram, HasNothingToSayWithoutSamples) {
 
 TEST(TimeHistogram, ShowsPowersOfTwoOfMillisecondsWithoutGaps) {
   time_histogram h;
-  for (const u64 us : {999, 1'000, 1'999, 2'000, 15'999, 16'000}) h.add(us);
+  for (const u64 us : {999U, 1'000U, 1'999U, 2'000U, 15'999U, 16'000U}) h.add(us);
   const std::vector<time_histogram::bucket> expected{{0, 1, 1}, {1, 2, 2}, {2, 4, 1}, {4, 8, 0}, {8, 16, 1}, {16, 32, 1}};
   EXPECT_EQ(h.powers_of_two(), expected);
 }
@@ -43,7 +43,7 @@ RC_GTEST_PROP(TimeHistogram, PercentilesAreThoseOfTheSortedSamplesWithinAStep, (
   for (const u64 us : samples) h.add(us);
   std::vector<u64> sorted = samples;
   std::sort(sorted.begin(), sorted.end());
-  for (const u64 percent : {0, 1, 50, 99, 100}) {
+  for (const u64 percent : {0U, 1U, 50U, 99U, 100U}) {
     const usize rank = std::max<usize>(1, (sorted.size() * percent + 99) / 100);
     const u64 exact = sorted[rank - 1];
     const u64 said = *h.percentile(percent);
