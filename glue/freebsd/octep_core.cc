@@ -308,9 +308,10 @@ void octep_next(octep_core* core, octep_u64 now_us, octep_step* out) noexcept {
 void octep_answered(octep_core* core, octep_u64 tag, const octep_answer* said, octep_u64 now_us) noexcept {
   answer a;
   a.code = said->refused != 0 ? answer_code::refused : answer_code::done;
-  a.entry = said->entry == OCTEP_ENTRY_VALID     ? entry_state::valid
+  // Unknown is not gone: a record is freed only when its entry is not valid.
+  a.entry = said->entry == OCTEP_ENTRY_RECLAIMED ? entry_state::reclaimed
             : said->entry == OCTEP_ENTRY_PENDING ? entry_state::pending
-                                                 : entry_state::reclaimed;
+                                                 : entry_state::valid;
   a.entry_revision = said->entry_revision;
   a.identical = said->identical;
   core->engine.answered(tag, a, {now_us});
