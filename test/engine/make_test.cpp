@@ -84,12 +84,14 @@ TEST_F(make, shares_a_next_hop_and_programs_it_once) {
   top.to_next_poll();
   EXPECT_EQ(top.settle(), (kinds{next_hop_set, create}));
   EXPECT_EQ(top.references(), 2U);
+  EXPECT_EQ(top.count(pass_counter::nhop_shared), 0U) << "nothing was programmed already";
   const tuple4 second = flow(2);
   top.world.firewall.known4.push_back(settled_state(second, 2));
   top.both(second, 200);
   top.to_next_poll();
   EXPECT_EQ(top.settle(), kinds{create});
   EXPECT_EQ(top.references(), 4U);
+  EXPECT_EQ(top.count(pass_counter::nhop_shared), 2U);
 }
 
 TEST_F(make, of_an_ipv6_connection_needs_the_setting) {

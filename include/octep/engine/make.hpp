@@ -98,7 +98,7 @@ template <tuple_type Tuple, class S>
     if (got.found_room) {
       where[d] = got.where;
       s.making.must_set[d] = got.must_program;
-      if (!got.must_program) s.counters.add(pass_counter::nhop_shared);
+      if (!got.must_program && !got.pending) s.counters.add(pass_counter::nhop_shared);
       continue;
     }
     if (d == 1) s.hops.drop(where[0]);
