@@ -85,6 +85,29 @@ TEST(poll, goes_on_where_the_last_walk_stopped) {
   EXPECT_EQ(top.count(pass_counter::auto_made), 16U) << "what the first walk did not reach stood there unread";
 }
 
+TEST(poll, visits_every_place_although_it_begins_in_the_middle_of_a_slot) {
+  bench_top<ours> top{roomy};
+  // One slot: two flows that nobody knows in its first places, then more that can be made than one poll makes.
+  std::vector<u32> one_slot;
+  for (u32 n = 1; one_slot.size() < 12; ++n)
+    if (top_bits(top.core().hash_of(flow(n)), 2) == 0) one_slot.push_back(n);
+  for (std::size_t i = 0; i < one_slot.size(); ++i) {
+    const u32 n = one_slot[i];
+    if (i >= 2) top.world.firewall.known4.push_back(settled_state(flow(n), n));
+    (void)top.frame(flow(n), 1, 10 * n);
+  }
+  for (std::size_t i = 2; i < one_slot.size(); ++i) (void)top.frame(reverse(flow(one_slot[i])), 2, 10 * one_slot[i] + 1);
+  top.to_next_poll();
+  top.settle();
+  ASSERT_EQ(top.count(pass_counter::auto_made), 8U);
+  ASSERT_EQ(top.count(reason::flow_nostate), 2U);
+  for (std::size_t i = 0; i < 2; ++i) (void)top.frame(flow(one_slot[i]), 1, 10 * one_slot[i]);
+  top.to_next_poll();
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::auto_made), 10U);
+  EXPECT_EQ(top.count(reason::flow_nostate), 4U);
+}
+
 TEST(poll, makes_nothing_while_auto_is_off) {
   bench_top<> top;
   top.world.firewall.known4.push_back(settled_state(flow(1)));

@@ -83,8 +83,9 @@ void begin(S& s, instant now) noexcept {
     s.refusals[s.young].clear();
   s.poll.walking = true;
   s.poll.spent = 0;
-  s.poll.slots_left = slots_of_both<S>;
   if (!S::policies::walk_resumes) s.poll.at = {};
+  // A slot that it begins in the middle of it comes back to at the end.
+  s.poll.slots_left = slots_of_both<S> + (s.poll.at.place != 0 ? 1 : 0);
 }
 
 template <class S>
