@@ -305,6 +305,17 @@ TEST_F(make, is_aborted_when_its_state_dies_between_two_commands) {
   EXPECT_EQ(after, kinds{next_hop_release});
 }
 
+TEST_F(make, ends_between_two_commands_when_making_is_switched_off) {
+  top.both(opener, 100);
+  top.to_next_poll();
+  ASSERT_EQ(top.posted().kind, next_hop_set);
+  (void)top.core().set(setting::auto_make, 0, top.now);
+  top.answer_it();
+  EXPECT_EQ(top.last_refusal(), reason::auto_off);
+  EXPECT_EQ(top.settle(), kinds{next_hop_release});
+  EXPECT_EQ(top.core().table().held(), 0U);
+}
+
 TEST_F(make, is_aborted_by_a_closing_mark_and_by_a_port_that_moves) {
   top.both(opener, 100);
   top.to_next_poll();

@@ -251,6 +251,7 @@ void answered(S& s, const answer& got, instant now) noexcept {
   s.hops.programmed(hop);
   s.counters.add(pass_counter::nhop_set);
   plan.must_set[d] = false;
+  if (!s.values.on(setting::auto_make)) return end_refused(s, reason::auto_off, now);
   if (const reason r = moved(s, plan.index, now); r != reason::none) {
     s.counters.add(pass_counter::flow_aborted);
     return end_refused(s, r, now);
