@@ -21,14 +21,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 0: i = {input::kind::kill, d[1] % 4U}; break;
       case 1: i = {input::kind::flush}; break;
       case 2: i = {input::kind::discard}; break;
-      case 3: i = {input::kind::set, d[1] % 4U, d[2] % 2U}; break;
-      case 4: i = {input::kind::vlan, d[1] % 6U, d[2] % 3U}; break;
+      case 3: i = {input::kind::set, d[1] % switches, d[2] % 2U}; break;
+      case 4: i = {input::kind::vlan, d[1] % flows, d[2] % 3U}; break;
       case 5:
       case 6: i = {input::kind::fault, d[1] % 6U}; break;
-      case 7:
+      case 7: i = {input::kind::until, d[1] % 4U}; break;
       case 8:
       case 9: i = {input::kind::wait, d[1] % 9U}; break;
-      default: i = {input::kind::frames, d[1] % 6U, 1U + d[2] % 20U, d[2] / 20U % 3U}; break;
+      default: i = {input::kind::frames, d[1] % flows, 1U + d[2] % 20U, d[2] / 20U % 3U}; break;
     }
     h.apply(i);
     if (const std::string why = h.broken(); !why.empty()) {

@@ -1,6 +1,8 @@
 // Any sequence of frames, time and answers through the whole engine keeps every law after every step.
 
+#include <map>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,22 +19,25 @@ namespace rc {
 template <>
 struct Arbitrary<octep::sim::input> {
   static Gen<octep::sim::input> arbitrary() {
+    using octep::sim::flows;
     using octep::sim::input;
+    using octep::sim::switches;
     using octep::u32;
     const auto below = [](u32 n) { return gen::inRange<u32>(0, n); };
     const auto of = [](input::kind k, Gen<u32> a, Gen<u32> b, Gen<u32> c) {
       return gen::construct<input>(gen::just(k), std::move(a), std::move(b), std::move(c));
     };
     return gen::weightedOneOf<input>({
-        {12, of(input::kind::frames, below(6), gen::inRange<u32>(1, 20), below(3))},
+        {12, of(input::kind::frames, below(flows), gen::inRange<u32>(1, 20), below(3))},
         {10, of(input::kind::wait, below(9), gen::just(0U), gen::just(0U))},
         // A command that is never answered ends the history's commands, by design: seldom.
         {3, of(input::kind::fault, gen::weightedElement<u32>({{6, 0U}, {6, 1U}, {3, 2U}, {2, 3U}, {1, 4U}, {1, 5U}}), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::kill, below(4), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::flush, gen::just(0U), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::discard, gen::just(0U), gen::just(0U), gen::just(0U))},
-        {1, of(input::kind::set, below(4), below(2), gen::just(0U))},
-        {1, of(input::kind::vlan, below(6), below(3), gen::just(0U))},
+        {1, of(input::kind::set, below(switches), below(2), gen::just(0U))},
+        {5, of(input::kind::until, gen::weightedElement<u32>({{1, 0U}, {4, 1U}, {3, 2U}, {2, 3U}}), gen::just(0U), gen::just(0U))},
+        {1, of(input::kind::vlan, below(flows), below(3), gen::just(0U))},
     });
   }
 };
@@ -63,6 +68,33 @@ TEST(appliance, is_made_to_work_by_its_generator) {
     made += h.made();
   }
   EXPECT_GT(made, 100U);
+}
+
+// What the laws are there to survive does happen.
+TEST(appliance, is_brought_to_every_edge_by_its_generator) {
+  std::map<std::string, u64> met;
+  for (u64 seed = 1; seed <= 200; ++seed) {
+    const auto inputs = rc::gen::container<std::vector<input>>(80, rc::gen::arbitrary<input>())(rc::Random(seed), 100).value();
+    history h{seed % 2 == 0, seed};
+    for (const input& i : inputs) h.apply(i);
+    met["late deactivate"] += h.late(command_kind::deactivate);
+    for (const command_kind kind :
+         {command_kind::next_hop_set, command_kind::next_hop_release, command_kind::create, command_kind::discard}) {
+      met[std::string("late ") + name(kind)] += h.late(kind);
+      met[std::string("refused ") + name(kind)] += h.refused(kind);
+    }
+    for (const reason r : {reason::flow_held, reason::flow_closing, reason::flow_other_closing, reason::flow_changed,
+                           reason::nhop_full, reason::auto_full, reason::fast_make_spent, reason::flow_family,
+                           reason::flow_rc_refused, reason::flow_unanswered})
+      met[name(r)] += h.core().counted(r);
+    for (const pass_counter c : {pass_counter::flow_doomed, pass_counter::flow_aborted, pass_counter::flow_reclaimed,
+                                 pass_counter::flow_forgot, pass_counter::discards, pass_counter::nhop_shared,
+                                 pass_counter::cmd_unknown_tag})
+      met[name(c)] += h.core().counters().value(c);
+    for (u32 i = 0; i < h.core().table().capacity(); ++i)
+      met["held IPv6"] += h.core().table()[i].state == record_state::held && h.core().table()[i].which == family::ipv6;
+  }
+  for (const auto& [what, times] : met) EXPECT_GT(times, 0U) << what;
 }
 
 }  // namespace
