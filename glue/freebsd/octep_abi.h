@@ -13,7 +13,8 @@
  *
  * Calling context, per function:
  *	(r)	any receive ring, inside one critical section per batch; a ring
- *		number is used by one thread at a time
+ *		number is below OCTEP_RINGS and used by one thread at a time: it
+ *		names the block of counters that nobody else writes
  *	(p)	under the pass lock
  *	(a)	anywhere
  *	(s)	start, before any other thread knows the core
@@ -34,6 +35,7 @@ extern "C" {
 #define OCTEP_ADDRESS_BYTES 16u	/* an IPv4 address stands in the first four */
 #define OCTEP_MAC_BYTES 6u
 #define OCTEP_PLACES_MAX 64u
+#define OCTEP_RINGS 8u	/* rings are numbered below this */
 
 typedef __UINT8_TYPE__ octep_u8;
 typedef __UINT16_TYPE__ octep_u16;

@@ -217,6 +217,7 @@ struct c_world {
 };
 
 using kernel_engine = engine<c_world, default_policies>;
+static_assert(OCTEP_RINGS == default_policies::rings);
 
 [[nodiscard]] const device_facts* device_of(u32 number) noexcept {
   return number == OCTEP_XGS3300 ? &xgs3300 : number == OCTEP_XGS136 ? &xgs136 : nullptr;
