@@ -71,4 +71,38 @@ inline constexpr u16 nat_port_most = 65'535;
 inline constexpr u16 least_mtu = 1'280;
 inline constexpr u16 ethernet_mtu = 1'500;
 
+// --- traffic of scenarios ----------------------------------------------------------------------------------
+
+// Ours: a program drives its flows in rounds, one exchange of each every 20 ms. Its timer is up to a millisecond late, and
+// within half a millisecond its flows come in any order. The record says "driven together", and that the first reading of the
+// flow table, at half a second, showed every flow of an uncrowded slot: its sixteenth frame, here at 0.3 s, is well before that.
+inline constexpr microseconds drive_period = from_ms(20);
+inline constexpr u64 drive_late_most_us = 1'000;
+inline constexpr microseconds drive_spread{500};
+// Ours: a lab's round trip, and thus how far the answer of an exchange is behind its question.
+inline constexpr microseconds answer_after{300};
+// record.md R12: fifty flows at a time, sixteen frames each way and more, then a datagram each 4 s. Ours: twenty exchanges.
+inline constexpr u32 open_batch = 50;
+inline constexpr u32 open_exchanges = 20;
+inline constexpr microseconds keep_period = from_s(4);
+// Ours: eighteen batches took the recorded run something under its 33 s; the tool that opened them is not in the record.
+inline constexpr microseconds open_every{1'750'000};
+// record.md N2: a pair of one exchange a second; flows handed up once a tick; strangers a second, over the whole table.
+inline constexpr microseconds slow_period = from_s(1);
+inline constexpr microseconds hostile_period = from_ms(1);
+inline constexpr u32 strangers_a_second = 2'000;
+// candidate-policies.md: strangers aimed at one slot, a second.
+inline constexpr u32 aimed_a_second = 100;
+// record.md R16: a scan of one or two frames a tuple, and a flood to a silent address.
+inline constexpr u32 scan_tuples = 2'000;
+inline constexpr u32 flood_tuples = 200;
+inline constexpr u32 flood_frames = 40;
+inline constexpr microseconds flood_lasts{2'600'000};
+// Ours: the frames of one burst, at 400 Mbit/s of full-sized ones.
+inline constexpr microseconds flood_spacing{30};
+// candidate-policies.md: a thousand Zipf flows. Exponent and rate are ours: the k-th sends 1/k of what the first does, all of
+// them 5,000 exchanges a second, which gives the slowest two in three seconds.
+inline constexpr u32 zipf_flows = 1'000;
+inline constexpr u32 zipf_exchanges_a_second = 5'000;
+
 }  // namespace octep::sim

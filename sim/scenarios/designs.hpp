@@ -1,0 +1,35 @@
+// The designs that the scenarios of the candidate table compare: one line each in designs.cpp, one unit each that instantiates
+// its engine. A scenario knows an appliance and this description, so it is compiled once.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/appliance.hpp"
+
+namespace octep::sim::scenarios {
+
+struct design {
+  const char* name;
+  const char* what;
+  bool recorded;    // of the record: its hash, its walk from slot 0, its held bit a slot
+  bool is_default;  // its choice and geometry are those of `default_policies`
+  u32 slots;
+  u32 places;
+  // An appliance of this design; `options.hash` is the one that `hash` says.
+  std::unique_ptr<appliance> (*make)(const appliance_options& options);
+
+  [[nodiscard]] hash_kind hash() const noexcept { return recorded ? hash_kind::recorded : hash_kind::keyed; }
+};
+
+[[nodiscard]] const std::vector<design>& designs();
+// The design of that name; null for none.
+[[nodiscard]] const design* find_design(const char* name);
+
+// --- one unit each --------------------------------------------------------------------------------------
+[[nodiscard]] design recorded_one_place();
+[[nodiscard]] design recorded_four_places();
+[[nodiscard]] design ours_four_places();
+[[nodiscard]] design ours_sixteen_places();
+
+}  // namespace octep::sim::scenarios
