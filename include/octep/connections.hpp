@@ -5,18 +5,24 @@
 // What it is: an index space that mirrors the far side's connection table (index = place there), one record an index,
 // and one look-up from the tuples of both families to (index, direction).
 //
-//   look-up          power of two, >= 4 x capacity entries of 8 bytes, so at most half are in use
-//     entry          hash 32 | name 32          name 0: empty
-//     name           ((index x 2 + family) x 2 + direction) + 1
-//   home of a hash   its top bits; a collision takes the next free entry, removal shifts the run back over the hole
+//   look-up            three lines for each two connections that can be held: when all are, three places of eight are in use
+//     line             64 bytes, a cache line: four places, those in use first; home of a hash: its share of the lines
+//     place            first 64    IPv4: destination 32 | source 32        IPv6: the hash
+//                      second 64   index + 1 22 | direction 1 | family 1 | protocol 8 | ports 32            0: empty
+//   A tuple whose home line is full stands in the next line with room, and comes back when one leaves before it.
 //
-//   columns by index  record | two tuple4 | two hashes | next free      and, only if IPv6 is wanted, two tuple6
+//   columns by index   record | two hashes | its two places     and, only if IPv6 is wanted, two tuple6
+//
+// An IPv4 tuple stands whole in its place: a look-up reads one line (one more in twenty), where a table of hashes reads the
+// tuple somewhere else as well. The four places are compared without a branch: while lines are on their way from memory, a
+// branch guessed wrong is what keeps the next look-up from starting. An IPv6 place has the hash, and its tuple is read from
+// the column where hash, ports and protocol are equal; an IPv4 look-up knows nothing of it. Figures: docs/scale.md.
 //
 // What it refuses: a hash policy (callers bring the hash, which is kept, so that removal needs none), tombstones (the
-// cost of a look-up follows what is held, never what was), a tuple held twice, growing.
-// What that buys: the same cost at 1,022 and at 2,000,000, for as long as it runs. An IPv6 tuple costs an IPv4 one
-// nothing. With hashes that all collide a look-up is a search through all that is held: hence a keyed hash by
-// default.
+// cost of a look-up follows what is held, never what was), a tuple held twice, growing, vector registers (a kernel has
+// none to spare).
+// What that buys: the same cost at 1,022 and at 2,000,000, for as long as it runs. With hashes that all collide a look-up
+// is a search through all that is held: hence a keyed hash by default.
 // Concurrency: everything under the pass lock. The receive path asks the hot table instead.
 #pragma once
 
@@ -72,15 +78,16 @@ struct found {
 class connections {
  public:
   static constexpr u32 none = ~u32{0};
-  // The most that a name holds. Ours; the far side's tables end long before.
-  static constexpr u32 most = u32{1} << 29;
+  // The most that a place can name. Ours; the far side's tables end long before.
+  static constexpr u32 most = (u32{1} << 22) - 1;
+  // How many look-ups of one `find_batch` are worth it (measured, performance.md).
+  static constexpr usize batch = 32;
 
   // What `init` takes from an aligned arena, in bytes.
   [[nodiscard]] static constexpr usize bytes_for(u32 capacity, bool ipv6) noexcept {
     const usize n = capacity;
-    return arena::bytes_for<record>(n) + arena::bytes_for<tuple_pair<tuple4>>(n) +
-           (ipv6 ? arena::bytes_for<tuple_pair<tuple6>>(n) : 0) + arena::bytes_for<array<u32, 2>>(n) +
-           arena::bytes_for<u32>(n) + arena::bytes_for<entry>(entries_for(capacity));
+    return arena::bytes_for<record>(n) + (ipv6 ? arena::bytes_for<tuple_pair<tuple6>>(n) : 0) +
+           arena::bytes_for<array<u32, 2>>(n) * 2 + arena::bytes_for<line>(lines_for(capacity));
   }
 
   // At start, in place. `capacity`: usable entries of the far side's table, 1 to `most`. `last_revision`: the first use
@@ -88,24 +95,22 @@ class connections {
   // table holds nothing.
   [[nodiscard]] bool init(arena& memory, u32 capacity, bool ipv6, u16 last_revision = 0) noexcept {
     records_ = {};
+    lines_ = {};
     held_ = 0;
     if (capacity == 0 || capacity > most || memory.left() < bytes_for(capacity, ipv6)) return false;
     records_ = memory.take<record>(capacity);
-    pairs4_ = memory.take<tuple_pair<tuple4>>(capacity);
     pairs6_ = ipv6 ? memory.take<tuple_pair<tuple6>>(capacity) : span<tuple_pair<tuple6>>{};
     hashes_ = memory.take<array<u32, 2>>(capacity);
-    next_free_ = memory.take<u32>(capacity);
-    look_up_ = memory.take<entry>(entries_for(capacity));
-    mask_ = static_cast<u32>(look_up_.size - 1);
-    shift_ = 33 - bit_width(look_up_.size);
+    where_ = memory.take<array<u32, 2>>(capacity);
+    lines_ = memory.take<line>(lines_for(capacity));
 
     // The tuples and hashes of an index are written when it is allocated and not read before.
     for (u32 i = 0; i < capacity; ++i) {
       records_[i] = record{};
       records_[i].revision = last_revision;
-      next_free_[i] = i + 1 < capacity ? i + 1 : none;
+      where_[i][0] = i + 1 < capacity ? i + 1 : none;
     }
-    for (entry& e : look_up_) e = entry{};
+    for (line& l : lines_) l = line{};
     first_free_ = 0;
     last_free_ = capacity - 1;
     return true;
@@ -114,50 +119,35 @@ class connections {
   // A fresh record for a connection that nobody holds: its revision climbed, its state is `making`, everything else but
   // family and protocol is blank. `hash0` and `hash1` are of pair[0] and pair[1] by the policy that `find` is asked
   // with. `none`: the table is full; or, since a frame must have one owner, the two tuples are equal or one of them is
-  // held already (the caller looked first); or the family has no room here at all.
+  // held already (the caller looked first); or the family has no room here at all; or a protocol's number is not one of a packet's, 1
+  // to 255.
   //
   // The index that has been free longest is taken. Whatever may still name an index's last use (a microflow, a late
   // answer, an event not yet read) has as long as possible to go away, and the 16-bit revisions of all indexes climb
   // evenly, so that none comes round early.
   template <tuple_type Tuple>
   [[nodiscard]] u32 allocate(const tuple_pair<Tuple>& pair, u32 hash0, u32 hash1) noexcept {
-    const span<tuple_pair<Tuple>> pairs = column<Tuple>();
-    if (full() || pairs.empty() || pair[0] == pair[1]) return none;
-    if (find(pair[0], hash0).is || find(pair[1], hash1).is) return none;
-
-    const u32 index = first_free_;
-    first_free_ = next_free_[index];
-    if (first_free_ == none) last_free_ = none;
-    ++held_;
-
-    record& r = records_[index];
-    const u16 last = r.revision;
-    r = record{};
-    r.revision = next_revision(last);
-    r.state = record_state::making;
-    r.which = Tuple::which;
-    r.proto = pair[0].proto;
-    pairs[index] = pair;
-    hashes_[index] = {hash0, hash1};
-    insert({hash0, name_of(index, Tuple::which, 0)});
-    insert({hash1, name_of(index, Tuple::which, 1)});
-    return index;
+    if (full() || !has_room_for(Tuple::which) || pair[0] == pair[1]) return none;
+    for (const Tuple& t : pair)
+      if (t.proto == protocol{} || static_cast<u32>(t.proto) > 255) return none;
+    if (is_held(pair[0], hash0) || is_held(pair[1], hash1)) return none;
+    if constexpr (is_same<Tuple, tuple6>) pairs6_[first_free_] = pair;
+    return take({key_of(pair[0], hash0), key_of(pair[1], hash1)}, {hash0, hash1}, Tuple::which, pair[0].proto);
   }
 
   // Both tuples leave the look-up and the index becomes free. Of a free record only revision and state mean anything.
   // The caller has given back what the record refers to (next hops, hot counts). A free index is left as it is.
-  void release(u32 index) noexcept {
+  [[gnu::noinline]] void release(u32 index) noexcept {
     record& r = records_[index];
     if (r.state == record_state::free) return;
-    for (u8 direction = 0; direction < 2; ++direction)
-      erase({hashes_[index][direction], name_of(index, r.which, direction)});
     r.state = record_state::free;
+    for (u32 direction = 0; direction < 2; ++direction) erase(where_[index][direction]);
 
-    next_free_[index] = none;
+    where_[index][0] = none;
     if (last_free_ == none) {
       first_free_ = index;
     } else {
-      next_free_[last_free_] = index;
+      where_[last_free_][0] = index;
     }
     last_free_ = index;
     --held_;
@@ -166,18 +156,25 @@ class connections {
   // Whose frames arrive with this tuple. `hash`: of the tuple, by the same policy as at its allocation.
   template <tuple_type Tuple>
   [[nodiscard]] found find(const Tuple& tuple, u32 hash) const noexcept {
-    const span<tuple_pair<Tuple>> pairs = column<Tuple>();
-    if (pairs.empty()) return {};
-    for (u32 at = home(hash); look_up_[at].name != 0; at = after(at)) {
-      if (look_up_[at].hash != hash) continue;
-      const u32 bits = look_up_[at].name - 1;
-      const u32 index = bits >> 2;
-      const u8 direction = bits & 1;
-      if (((bits >> 1) & 1) == static_cast<u32>(Tuple::which) && pairs[index][direction] == tuple)
-        return {index, direction, true};
+    const u64 second = second_of(tuple, hash);
+    found f;
+    if (second != 0) {
+      f.index = place::index(second);
+      f.direction = place::direction(second);
+      f.is = true;
     }
-    return {};
+    return f;
   }
+
+  // out[i] = find(tuples[i], hashes[i]) for i below `n`: all lines are asked for before the first is read. More than `batch`
+  // at a time lose what they gain.
+  template <tuple_type Tuple>
+  void find_batch(const Tuple* tuples, const u32* hashes, usize n, found* out) const noexcept {
+    for (usize i = 0; i < n; ++i) prefetch(hashes[i]);
+    for (usize i = 0; i < n; ++i) out[i] = find(tuples[i], hashes[i]);
+  }
+  // Asks for the line that `find` would read first with this hash.
+  void prefetch(u32 hash) const noexcept { __builtin_prefetch(lines_.data + home(hash)); }
 
   // Any index below `capacity()`, free or not. `revision`, `which` and a change of `state` to or from `free` are this
   // table's business; the rest is the caller's.
@@ -187,7 +184,11 @@ class connections {
   // Of an index that is not free and whose family is Tuple's.
   template <tuple_type Tuple>
   [[nodiscard]] tuple_pair<Tuple> tuples_of(u32 index) const noexcept {
-    return column<Tuple>()[index];
+    if constexpr (is_same<Tuple, tuple4>) {
+      return {tuple_in(place_at(where_[index][0])), tuple_in(place_at(where_[index][1]))};
+    } else {
+      return pairs6_[index];
+    }
   }
   // Of an index that is not free: the hash it was allocated with.
   [[nodiscard]] u32 hash_of(u32 index, u32 direction) const noexcept { return hashes_[index][direction]; }
@@ -208,57 +209,176 @@ class connections {
   }
 
  private:
-  struct entry {
-    u32 hash = 0;
-    u32 name = 0;
+  static constexpr u32 places_a_line = 4;
+  static constexpr u32 name_bits = 23;  // index + 1 and direction
+
+  // Whether two second words are of the same ports, protocol and family.
+  [[nodiscard]] static bool same_tail(u64 a, u64 b) noexcept { return ((a ^ b) << name_bits) == 0; }
+
+  struct place {
+    u64 first = 0;
+    u64 second = 0;
+
+    [[nodiscard]] bool holds(const place& key) const noexcept {
+      return first == key.first && same_tail(second, key.second);
+    }
+    [[nodiscard]] static u32 index(u64 second) noexcept { return static_cast<u32>(second >> 42) - 1; }
+    [[nodiscard]] static u8 direction(u64 second) noexcept { return (second >> 41) & 1; }
+    [[nodiscard]] u32 index() const noexcept { return index(second); }
+    [[nodiscard]] u8 direction() const noexcept { return direction(second); }
+    // The same for index and direction, without their tuple.
+    [[nodiscard]] static u64 name_of(u32 index, u32 direction) noexcept {
+      return (u64{index + 1} << 42) | (u64{direction} << 41);
+    }
   };
+  // `yes` or `no`, by a conditional move. Both compilers would rather guess, four times a look-up, unless they are kept from
+  // seeing where the values come from. The empty statement is no instruction on any architecture.
+  [[nodiscard, gnu::always_inline]] static u64 unguessed(bool choice, u64 yes, u64 no) noexcept {
+    asm("" : "+r"(yes));
+    u64 taken = choice ? yes : no;
+    asm("" : "+r"(taken));
+    return taken;
+  }
+  struct alignas(64) line {
+    array<place, places_a_line> places{};
 
-  [[nodiscard]] static constexpr usize entries_for(u32 capacity) noexcept {
-    return power_of_two_at_least(u64{capacity} * 4);
-  }
-  [[nodiscard]] static constexpr u32 name_of(u32 index, family which, u32 direction) noexcept {
-    return ((index * 2 + static_cast<u32>(which)) * 2 + direction) + 1;
-  }
+    [[nodiscard]] bool full() const noexcept { return places[places_a_line - 1].second != 0; }
+    // The second word of the first place with that first word; 0: none.
+    [[nodiscard]] u64 beside(u64 first) const noexcept {
+      u64 second = 0;
+      second = unguessed(places[3].first == first, places[3].second, second);
+      second = unguessed(places[2].first == first, places[2].second, second);
+      second = unguessed(places[1].first == first, places[1].second, second);
+      return unguessed(places[0].first == first, places[0].second, second);
+    }
+  };
+  static_assert(sizeof(line) == 64);
+
+  // A place without its name.
   template <tuple_type Tuple>
-  [[nodiscard]] span<tuple_pair<Tuple>> column() const noexcept {
+  [[nodiscard]] static place key_of(const Tuple& t, u32 hash) noexcept {
+    const u64 second = t.ports | (u64{static_cast<u32>(t.proto)} << 32) | (u64{static_cast<u32>(Tuple::which)} << 40);
     if constexpr (is_same<Tuple, tuple4>) {
-      return pairs4_;
+      return {t.source | (u64{t.destination} << 32), second};
     } else {
-      return pairs6_;
+      return {hash, second};
     }
   }
-  [[nodiscard]] u32 home(u32 hash) const noexcept { return hash >> shift_; }
-  [[nodiscard]] u32 after(u32 at) const noexcept { return (at + 1) & mask_; }
-
-  // Half of the entries are empty, so every search for one ends.
-  void insert(entry e) noexcept {
-    u32 at = home(e.hash);
-    while (look_up_[at].name != 0) at = after(at);
-    look_up_[at] = e;
+  [[nodiscard]] static tuple4 tuple_in(const place& p) noexcept {
+    return tuple4::make(static_cast<u32>(p.first), static_cast<u32>(p.first >> 32), static_cast<u32>(p.second),
+                        static_cast<protocol>((p.second >> 32) & 0xff));
   }
 
-  // A later entry of the run may fill the hole if its home is not behind the hole: it stays reachable from there.
-  void erase(entry e) noexcept {
-    u32 hole = home(e.hash);
-    while (look_up_[hole].name != e.name) hole = after(hole);
-    for (u32 at = after(hole); look_up_[at].name != 0; at = after(at)) {
-      const u32 from_home = (at - home(look_up_[at].hash)) & mask_;
-      const u32 from_hole = (at - hole) & mask_;
-      if (from_home < from_hole) continue;
-      look_up_[hole] = look_up_[at];
-      hole = at;
+  // The second word of a tuple's place; 0: it is not held.
+  template <tuple_type Tuple>
+  [[nodiscard]] u64 second_of(const Tuple& tuple, u32 hash) const noexcept {
+    if (lines_.empty()) return 0;
+    const place key = key_of(tuple, hash);
+    const u32 at = home(hash);
+    if constexpr (is_same<Tuple, tuple4>) {
+      const line& l = lines_[at];
+      const u64 second = l.beside(key.first);
+      if (same_tail(second, key.second)) return second;
+      return second == 0 && !l.full() ? 0 : further(key.first, key.second, at);
+    } else {
+      return further(tuple, key, at);
     }
-    look_up_[hole] = entry{};
+  }
+  // Out of line: a make takes longer than a call.
+  template <tuple_type Tuple>
+  [[nodiscard, gnu::noinline]] bool is_held(const Tuple& tuple, u32 hash) const noexcept {
+    return second_of(tuple, hash) != 0;
+  }
+  // From line `at` on, place by place.
+  [[nodiscard, gnu::noinline]] u64 further(u64 first, u64 second, u32 at) const noexcept {
+    for (;; at = after(at)) {
+      for (const place& p : lines_[at].places)
+        if (p.holds({first, second})) return p.second;
+      if (!lines_[at].full()) return 0;
+    }
+  }
+  [[nodiscard, gnu::noinline]] u64 further(const tuple6& tuple, const place& key, u32 at) const noexcept {
+    for (;; at = after(at)) {
+      for (const place& p : lines_[at].places)
+        if (p.holds(key) && pairs6_[p.index()][p.direction()] == tuple) return p.second;
+      if (!lines_[at].full()) return 0;
+    }
+  }
+
+  // Four tuples for three lines at most: one line in twenty is full then (with two a line, one in seven).
+  [[nodiscard]] static constexpr usize lines_for(u32 capacity) noexcept { return (usize{capacity} * 3 + 1) / 2; }
+  [[nodiscard]] u32 home(u32 hash) const noexcept { return static_cast<u32>((u64{hash} * lines_.size) >> 32); }
+  [[nodiscard]] u32 after(u32 at) const noexcept { return at + 1 == lines_.size ? 0 : at + 1; }
+  // Lines from one to another, around the end.
+  [[nodiscard]] u32 distance(u32 from, u32 to) const noexcept {
+    return to >= from ? to - from : to + static_cast<u32>(lines_.size) - from;
+  }
+  [[nodiscard]] place& place_at(u32 where) const noexcept {
+    return lines_[where / places_a_line].places[where % places_a_line];
+  }
+  void put(u32 where, const place& p) noexcept {
+    place_at(where) = p;
+    where_[p.index()][p.direction()] = where;
+  }
+
+  [[gnu::noinline]] u32 take(const array<place, 2>& keys, const array<u32, 2>& hashes, family which,
+                             protocol proto) noexcept {
+    const u32 index = first_free_;
+    first_free_ = where_[index][0];
+    if (first_free_ == none) last_free_ = none;
+    ++held_;
+
+    record& r = records_[index];
+    const u16 last = r.revision;
+    r = record{};
+    r.revision = next_revision(last);
+    r.state = record_state::making;
+    r.which = which;
+    r.proto = proto;
+    hashes_[index] = hashes;
+    // Most places are empty, so every search for one ends.
+    for (u32 direction = 0; direction < 2; ++direction) {
+      u32 at = home(hashes[direction]);
+      while (lines_[at].full()) at = after(at);
+      u32 where = at * places_a_line;
+      while (place_at(where).second != 0) ++where;
+      put(where, {keys[direction].first, keys[direction].second | place::name_of(index, direction)});
+    }
+    return index;
+  }
+
+  // Whoever stands behind a full line for want of room may take a place that becomes free in it; so may whoever stands
+  // behind him. What is free at last is the last place in use of its line.
+  void erase(u32 hole) noexcept {
+    for (u32 at = hole / places_a_line; lines_[at].full();) {
+      const u32 next = next_to_move(at);
+      if (next == none) break;
+      put(hole, place_at(next));
+      hole = next;
+      at = hole / places_a_line;
+    }
+    u32 last = hole | (places_a_line - 1);
+    while (place_at(last).second == 0) --last;
+    if (last != hole) put(hole, place_at(last));
+    place_at(last) = place{};
+  }
+  // The nearest place behind line `at` whose tuple would stand in `at` or before it if there were room; `none`: nobody.
+  [[nodiscard]] u32 next_to_move(u32 at) const noexcept {
+    for (u32 from = after(at);; from = after(from)) {
+      for (u32 where = from * places_a_line; where < (from + 1) * places_a_line; ++where) {
+        const place& p = place_at(where);
+        if (p.second == 0) return none;
+        const u32 from_home = distance(home(hashes_[p.index()][p.direction()]), from);
+        if (from_home >= distance(at, from)) return where;
+      }
+    }
   }
 
   span<record> records_;
-  span<tuple_pair<tuple4>> pairs4_;
   span<tuple_pair<tuple6>> pairs6_;  // empty: no IPv6
   span<array<u32, 2>> hashes_;
-  span<u32> next_free_;  // of a free index: the one freed after it, or `none`
-  span<entry> look_up_;
-  u32 mask_ = 0;
-  u32 shift_ = 0;
+  span<array<u32, 2>> where_;  // the two places, line x 4 + place; of a free index: [0] the one freed after it, or `none`
+  span<line> lines_;
   u32 first_free_ = none;
   u32 last_free_ = none;
   u32 held_ = 0;
