@@ -155,6 +155,7 @@ void begin(S& s, instant now) noexcept {
   s.run.held_attempts = 0;
   s.run.makes = 0;
   s.run.skipped_busy = false;
+  s.run.passed_over = false;
   s.run.ever = true;
   s.run.last = now;
   s.counters.add(pass_counter::fast_runs);
@@ -167,7 +168,8 @@ void end(S& s, instant now) noexcept {
   // A ring may have made its candidate due in a slot that this run could not read: the request stands. An exchange, though
   // nobody asks what was there: a store would cut off what a ring released with its own request since this run began, and
   // the next `begin`, whose exchange reads this one, would not be ordered after that ring's writes.
-  if (s.run.skipped_busy) (void)s.kicked.exchange_acq_rel(1);
+  // And what this run passed over for its own limit asks no more until its count doubles.
+  if (s.run.skipped_busy || s.run.passed_over) (void)s.kicked.exchange_acq_rel(1);
   tell(s, event_kind::run_ends, now);
 }
 
@@ -189,7 +191,9 @@ template <tuple_type Tuple, class S>
   if (s.is_left_to_poll(c.tuple, hashed)) return false;
   // What is held waits for a held half with attempts to spare: no make is spent on it.
   if (s.table.find(c.tuple, hashed).is) return false;
-  if (s.run.makes < s.values[setting::make_per_run] && s.make_budget.left() != 0) return true;
+  const bool left = s.make_budget.left() != 0;
+  if (left && s.run.makes < s.values[setting::make_per_run]) return true;
+  s.run.passed_over |= left && s.values[setting::make_per_run] != 0;
   s.counters.add(reason::fast_make_spent);
   return false;
 }

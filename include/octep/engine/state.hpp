@@ -97,6 +97,7 @@ struct run_state {
   u32 held_attempts = 0;
   u32 makes = 0;
   bool skipped_busy = false;
+  bool passed_over = false;  // a due candidate for which this run had no make left, and the second has
   bool ever = false;
   instant last;  // begin of the last run
 };
