@@ -89,7 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       play<tuple6, limits{2, 4}>(start, rest, left);
       break;
     case 6:
-      play<tuple4, limits{1, 64}>(start, rest, left);
+      play<tuple4, limits{4, 16}>(start, rest, left);
       break;
     default:
       play<tuple4, limits{64, 4}>(start, rest, left);

@@ -41,13 +41,17 @@ fast_path_options device_for(const appliance_options& o) {
 appliance::appliance(const appliance_options& options) : rules{firewall_for(options)}, device{device_for(options)} {}
 
 const std::vector<u32>& appliance::slot_choices() {
-  static const std::vector<u32> all{16, 64, 256, 1'024};
+  static const std::vector<u32> all{16, 64, 128, 1'024};
   return all;
 }
 
 const std::vector<u32>& appliance::place_choices() {
-  static const std::vector<u32> all{1, 2, 4, 8, 16};
+  static const std::vector<u32> all{1, 4, 16};
   return all;
+}
+
+choice_kind appliance::choice_of(const appliance_options& o) {
+  return o.choice.value_or(o.places == 16 ? choice_kind::rank : choice_kind::oldest);
 }
 
 std::unique_ptr<appliance> appliance::make(const appliance_options& o, std::string& error) {
@@ -56,12 +60,15 @@ std::unique_ptr<appliance> appliance::make(const appliance_options& o, std::stri
                         o.device.next_hops);
     return nullptr;
   }
+  if (choice_of(o) == choice_kind::rank) {
+    if (o.places == 16) return with_table<rank_and_lot, 16>(o, error);
+    error = fmt::format("the choice by rank is compiled in for 16 places a slot, not for {}", o.places);
+    return nullptr;
+  }
   switch (o.places) {
-    case 1: return with_places<1>(o, error);
-    case 2: return with_places<2>(o, error);
-    case 4: return with_places<4>(o, error);
-    case 8: return with_places<8>(o, error);
-    case 16: return with_places<16>(o, error);
+    case 1: return with_table<oldest_goes, 1>(o, error);
+    case 4: return with_table<oldest_goes, 4>(o, error);
+    case 16: return with_table<oldest_goes, 16>(o, error);
     default: break;
   }
   error = fmt::format("no geometry with {} places a slot (there are {})", o.places, fmt::join(place_choices(), ", "));

@@ -18,6 +18,7 @@
 
 #include <octep/channel.hpp>
 #include <octep/device.hpp>
+#include <octep/engine/policies.hpp>
 #include <octep/events.hpp>
 #include <octep/frame.hpp>
 #include <octep/settings.hpp>
@@ -31,10 +32,18 @@
 
 namespace octep::sim {
 
+// Who makes room in a slot (docs/choice.md).
+enum class choice_kind : u8 { oldest, rank };
+
+[[nodiscard]] constexpr const char* name(choice_kind k) noexcept {
+  return k == choice_kind::oldest ? "oldest" : "rank";
+}
+
 struct appliance_options {
   device_facts device = xgs3300;
-  u32 slots = 64;
-  u32 places = 4;
+  u32 slots = default_policies::geometry.slots;
+  u32 places = default_policies::geometry.places;
+  std::optional<choice_kind> choice;  // none: the default's in a slot of sixteen, the recorded one in a smaller
   hash_kind hash = hash_kind::keyed;
   u64 seed = 1;
   settings values = initial_settings(xgs3300);
@@ -53,10 +62,12 @@ struct arrival_verdict {
 
 class appliance {
  public:
-  // A box of the default design in one of the geometries that are compiled in; null with one line in `error` for others.
+  // A box of the default design in one of the tables that are compiled in; null with one line in `error` for others.
   [[nodiscard]] static std::unique_ptr<appliance> make(const appliance_options& options, std::string& error);
   [[nodiscard]] static const std::vector<u32>& slot_choices();
   [[nodiscard]] static const std::vector<u32>& place_choices();
+
+  [[nodiscard]] static choice_kind choice_of(const appliance_options& options);
 
   virtual ~appliance() = default;
 

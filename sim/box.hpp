@@ -9,18 +9,20 @@
 #include <vector>
 
 #include <octep/engine/engine.hpp>
+#include <octep/host/vector_tags.hpp>
 
 #include "sim/appliance.hpp"
 #include "sim/reconcile.hpp"
 
 namespace octep::sim {
 
-// The default design with a geometry and a hash chosen by a tool.
-template <u32 Slots, u32 Places>
+// The default design with a geometry, a choice and a hash chosen by a tool.
+template <class Choice, u32 Slots, u32 Places>
 struct replay_policies {
   using atomics = builtin_atomics;
   using hash = any_hash;
-  using choice = oldest_goes;
+  using choice = Choice;
+  using tags = vector_tags;
   using refusals = refusals_by_tuple<Slots>;
   using make_budget = plain_budget;
   static constexpr limits geometry{.slots = Slots, .places = Places};
@@ -28,6 +30,7 @@ struct replay_policies {
   static constexpr walk_counts walk_budget = walk_counts::commands_posted;
   static constexpr bool walk_resumes = true;
   static constexpr bool walk_end_clears_marks = true;
+  static constexpr u32 walk_slice = default_policies::walk_slice;
 };
 
 template <class Policies>

@@ -1,4 +1,4 @@
-// The geometries of the candidate table that `appliance::make` knows: one unit for each number of places.
+// The geometries of the candidate table that `appliance::make` knows: one unit for each choice and number of places.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 namespace octep::sim {
 
 // Null with one line in `error` where no such number of slots is compiled in.
-template <u32 Places>
-[[nodiscard]] std::unique_ptr<appliance> with_places(const appliance_options& options, std::string& error);
+template <class Choice, u32 Places>
+[[nodiscard]] std::unique_ptr<appliance> with_table(const appliance_options& options, std::string& error);
 
 }  // namespace octep::sim

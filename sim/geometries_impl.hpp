@@ -9,13 +9,13 @@
 
 namespace octep::sim {
 
-template <u32 Places>
-std::unique_ptr<appliance> with_places(const appliance_options& o, std::string& error) {
+template <class Choice, u32 Places>
+std::unique_ptr<appliance> with_table(const appliance_options& o, std::string& error) {
   switch (o.slots) {
-    case 16: return std::make_unique<box<replay_policies<16, Places>>>(o);
-    case 64: return std::make_unique<box<replay_policies<64, Places>>>(o);
-    case 256: return std::make_unique<box<replay_policies<256, Places>>>(o);
-    case 1'024: return std::make_unique<box<replay_policies<1'024, Places>>>(o);
+    case 16: return std::make_unique<box<replay_policies<Choice, 16, Places>>>(o);
+    case 64: return std::make_unique<box<replay_policies<Choice, 64, Places>>>(o);
+    case 128: return std::make_unique<box<replay_policies<Choice, 128, Places>>>(o);
+    case 1'024: return std::make_unique<box<replay_policies<Choice, 1'024, Places>>>(o);
     default: break;
   }
   error = fmt::format("no geometry with {} slots (there are {})", o.slots, fmt::join(appliance::slot_choices(), ", "));

@@ -16,6 +16,7 @@ struct recorded_design {
   using atomics = builtin_atomics;
   using hash = any_hash;
   using choice = oldest_goes;
+  using tags = scalar_tags;
   using refusals = refusals_by_slot<64>;
   using make_budget = shared_budget<builtin_atomics>;
   static constexpr limits geometry{.slots = 64, .places = Places};
@@ -23,6 +24,7 @@ struct recorded_design {
   static constexpr walk_counts walk_budget = Counts;
   static constexpr bool walk_resumes = false;
   static constexpr bool walk_end_clears_marks = false;
+  static constexpr u32 walk_slice = ~u32{0};
 };
 
 using p1_b0 = recorded_design<1, walk_counts::attempts>;

@@ -19,13 +19,13 @@ void in_threads(u32 n, Body body) {
   for (std::thread& t : all) t.join();
 }
 
-// The slot's word in small: taken by compare and swap, given back by a release.
+// The slot's word in small: taken by an exchange, given back by a release.
 TEST(AtomicThreads, AWordTakenWithAcquireAndGivenBackWithReleaseGuardsPlainData) {
   builtin_atomics::cell<u32> word;
   u64 guarded = 0;
   in_threads(threads, [&](u32) {
     for (u32 i = 0; i < rounds; ++i) {
-      while (!word.compare_exchange_acquire(0, 1)) std::this_thread::yield();
+      while (word.exchange_acquire(1) != 0) std::this_thread::yield();
       ++guarded;
       word.store_release(0);
     }

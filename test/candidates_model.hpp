@@ -52,7 +52,7 @@ template <tuple_type Tuple>
 class candidates_model {
  public:
   using place = std::optional<model_place<Tuple>>;
-  static constexpr u64 most_frames = (u64{1} << 28) - 1;
+  static constexpr u64 most_frames = (u64{1} << 22) - 1;
 
   candidates_model(u32 slots, u32 places) : slots_(slots, std::vector<place>(places)) {}
 
@@ -199,10 +199,18 @@ std::vector<Tuple> close_tuples() {
   return tuples;
 }
 
-template <tuple_type Tuple, limits L, class Choice = oldest_goes>
+// A hash of the tuple that falls into a slot of a table of `slots`. There are three tags, so that tuples share them as well.
+template <tuple_type Tuple>
+[[nodiscard]] constexpr u32 hash_in(u32 slots, u32 slot, const Tuple& t) noexcept {
+  u32 sum = 0;
+  for (u32 w = 0; w < Tuple::words; ++w) sum = sum * 31 + t.word(w) + (t.word(w) >> 16);
+  return (slots == 1 ? 0 : slot << (32 - (bit_width(slots) - 1))) | (sum % 3) * 0x80;
+}
+
+template <tuple_type Tuple, limits L, tag_policy Tags = scalar_tags>
 class candidates_twins {
  public:
-  using table_type = candidates<Tuple, L, Choice>;
+  using table_type = candidates<Tuple, L, oldest_goes, Tags>;
 
   explicit candidates_twins(u64 start_ms) : now_ms_{start_ms}, clamped_ms_(L.slots, start_ms) {}
 
@@ -223,7 +231,7 @@ class candidates_twins {
         difference = find(slot, t);
         break;
       case table_step::restart:
-        if (!table_.restart_count(slot, t)) return "restart_count: the word is held by nobody";
+        if (table_.tell(t, hash_of(slot, t), tell_place::restart, {}) != told::yes) return "restart: the word is held by nobody";
         model_.restart_count(slot, t);
         break;
       case table_step::empty:
@@ -258,6 +266,8 @@ class candidates_twins {
   [[nodiscard]] const std::vector<Tuple>& tuples() const { return tuples_; }
 
  private:
+  [[nodiscard]] static u32 hash_of(u32 slot, const Tuple& t) { return hash_in(L.slots, slot, t); }
+
   // The pass comes by every slot in time, as the engine's does (candidates::clamp_ages).
   void pass(u32 ms) {
     now_ms_ += ms % (u32{1} << 28);
@@ -280,7 +290,7 @@ class candidates_twins {
     frame.association = {s.mark * 0x0001'0001U};
     frame.closing = s.closing;
     frame.at = tick{static_cast<u32>(at_ms)};
-    const write_outcome got = table_.write(slot, t, frame, s.log2 % 6);
+    const write_outcome got = table_.write(t, hash_of(slot, t), frame, s.log2 % 6);
     const write_outcome want = model_.write(slot, t, frame, at_ms, s.log2 % 6);
     written_ += !got.clash;
     lost_ += got.lost;
@@ -309,7 +319,7 @@ class candidates_twins {
 
   std::string find(u32 slot, const Tuple& t) {
     candidate<Tuple> out;
-    const got answer = table_.find(slot, t, out);
+    const got answer = table_.find(t, hash_of(slot, t), out);
     const auto want = model_.find(slot, t);
     if (answer == got::busy) return "find: the word is held by nobody";
     if ((answer == got::one) != want.has_value()) return fmt::format("find: {}", want ? "missed one" : "one too many");

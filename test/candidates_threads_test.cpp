@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "test/candidates_model.hpp"
+
 namespace octep {
 namespace {
 
@@ -68,7 +70,7 @@ void everything_adds_up(const char* what) {
       for (u32 i = 0; i < frames_a_ring || (i < most_frames_a_ring && !(took && emptied_some)); ++i) {
         x = x * 1'664'525 + 1'013'904'223;
         const u32 n = (x >> 8) % flows;
-        const write_outcome o = table->write(n % L.slots, tuple_of<Tuple>(n), arrival_of(n, i / 64), 4);
+        const write_outcome o = table->write(tuple_of<Tuple>(n), test::hash_in(L.slots, n % L.slots, tuple_of<Tuple>(n)), arrival_of(n, i / 64), 4);
         ++b.frames;
         b.clashes += o.clash;
         b.lost += o.lost;
@@ -95,7 +97,7 @@ void everything_adds_up(const char* what) {
           b.torn += torn(out);
         }
         b.busy += answer == got::busy;
-        const got found = table->find(slot, tuple_of<Tuple>(slot), out);
+        const got found = table->find(tuple_of<Tuple>(slot), test::hash_in(L.slots, slot, tuple_of<Tuple>(slot)), out);
         b.torn += found == got::one && torn(out);
         b.busy += found == got::busy;
         b.busy += !table->clamp_ages(slot, tick{frames_a_ring});

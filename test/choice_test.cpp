@@ -44,23 +44,29 @@ static_assert(choice_policy<oldest_goes, written_slot<4>>);
 
 TEST(PlaceSets, HaveAFirstASizeAndAWhole) {
   EXPECT_EQ(first_of(0b1000), 3U);
-  EXPECT_EQ(first_of(place_set{1} << 63), 63U);
+  EXPECT_EQ(first_of(place_set{1} << 15), 15U);
   EXPECT_EQ(size_of(0), 0U);
   EXPECT_EQ(size_of(0b1011), 3U);
   EXPECT_EQ(all_places<1>, 1U);
   EXPECT_EQ(all_places<4>, 15U);
-  EXPECT_EQ(all_places<64>, ~place_set{0});
+  EXPECT_EQ(all_places<16>, 0xffffU);
+  EXPECT_EQ(first_from(0b1001, 0), 0U);
+  EXPECT_EQ(first_from(0b1001, 1), 3U);
+  EXPECT_EQ(first_from(0b1001, 4), 0U) << "and round";
+  EXPECT_EQ(first_from(0b1001, 16), 0U);
 }
 
 TEST(Limits, AreSlotsByTheTopBitsAndPlacesByTheBitsOfAWord) {
   EXPECT_TRUE(limits{}.valid());
   EXPECT_EQ(limits{}, (limits{64, 4}));
   EXPECT_TRUE((limits{1, 1}.valid()));
-  EXPECT_TRUE((limits{1024, 64}.valid()));
+  EXPECT_TRUE((limits{1024, 16}.valid()));
   EXPECT_FALSE((limits{0, 4}.valid()));
+  EXPECT_TRUE((limits{65'536, 1}.valid()));
+  EXPECT_FALSE((limits{131'072, 1}.valid())) << "a slot's bits would run into the tag's";
   EXPECT_FALSE((limits{48, 4}.valid()));
   EXPECT_FALSE((limits{64, 0}.valid()));
-  EXPECT_FALSE((limits{64, 65}.valid()));
+  EXPECT_FALSE((limits{64, 17}.valid()));
 }
 
 TEST(ChoiceModel, HasSeventyFiveWeakOrdersAllDifferent) {
@@ -80,7 +86,7 @@ TEST(OldestGoes, AnswersAll19200CasesAsTheRuleReads) {
             slot.is[i] = c.place[i];
             slot.ages[i] = static_cast<u32>(c.now_ms < c.written_ms[i] ? 0 : c.now_ms - c.written_ms[i]);
           }
-          const chosen got = choose_place<oldest_goes>(slot);
+          const chosen got = choose_place<oldest_goes>(slot, slot.same());
           const u32 want = static_cast<u32>(test::place_by_rule(c));
           ASSERT_EQ(got, (chosen{want, slot.is[want] == place_is::this_tuple}));
         });
@@ -94,18 +100,20 @@ TEST(OldestGoes, AnswersAll19200CasesAsTheRuleReads) {
 
 // A policy that keeps the contract and does nothing else: it shows what the table keeps to itself.
 struct last_goes {
+  static constexpr bool ranks = false;
+
   template <place_view V>
-  [[nodiscard]] static constexpr u32 choose(const V&) noexcept {
-    return V::places - 1;
+  [[nodiscard]] static constexpr placement choose(const V&) noexcept {
+    return {V::places - 1};
   }
 };
 
 TEST(Choice, NeverAsksThePolicyForATupleTheSlotHolds) {
   written_slot<3> slot;
   slot.is = {place_is::another_unread, place_is::this_tuple, place_is::empty};
-  EXPECT_EQ(choose_place<last_goes>(slot), (chosen{1, true}));
+  EXPECT_EQ(choose_place<last_goes>(slot, slot.same()), (chosen{1, true}));
   slot.is[1] = place_is::another_read;
-  EXPECT_EQ(choose_place<last_goes>(slot), (chosen{2, false}));
+  EXPECT_EQ(choose_place<last_goes>(slot, slot.same()), (chosen{2, false}));
 }
 
 TEST(OldestGoes, HasOneAnswerForOnePlace) {
@@ -114,7 +122,7 @@ TEST(OldestGoes, HasOneAnswerForOnePlace) {
     for (const u32 age : {0U, 1U, 0x4000'0000U}) {
       slot.is[0] = p;
       slot.ages[0] = age;
-      EXPECT_EQ(oldest_goes::choose(slot), 0U);
+      EXPECT_EQ(oldest_goes::choose(slot), placement{0});
     }
 }
 
@@ -129,7 +137,7 @@ RC_GTEST_PROP(OldestGoes, TakesTheFirstEmptyPlaceElseTheFirstOfTheOldest, ()) {
     slot.is[i] = is[i];
     slot.ages[i] = ages[i];
   }
-  const u32 got = oldest_goes::choose(slot);
+  const u32 got = oldest_goes::choose(slot).place;
   const auto empty = std::find(slot.is.begin(), slot.is.end(), place_is::empty);
   if (empty != slot.is.end()) {
     RC_ASSERT(got == static_cast<u32>(empty - slot.is.begin()));

@@ -17,7 +17,8 @@ namespace octep::sim {
 struct tiny_policies {
   using atomics = builtin_atomics;
   using hash = any_hash;
-  using choice = oldest_goes;
+  using choice = rank_and_lot;
+  using tags = vector_tags;
   using refusals = refusals_by_tuple<2, 4>;
   using make_budget = plain_budget;
   static constexpr limits geometry{.slots = 2, .places = 4};
@@ -25,6 +26,7 @@ struct tiny_policies {
   static constexpr walk_counts walk_budget = walk_counts::commands_posted;
   static constexpr bool walk_resumes = true;
   static constexpr bool walk_end_clears_marks = true;
+  static constexpr u32 walk_slice = 2;
 };
 
 // One input, in words: a failing history shrinks to a few of these.

@@ -270,11 +270,10 @@ struct scheduled_atomics {
       if (Fault == atomics_fault::release_runs_ahead) scheduler::show_later();
     }
     [[nodiscard]] T exchange_acq_rel(T to) noexcept { return std::exchange(asked(), to); }
-    [[nodiscard]] bool compare_exchange_acquire(T expected, T desired) noexcept {
-      T& value = asked();
-      if (value != expected && Fault != atomics_fault::try_always_succeeds) return false;
-      value = desired;
-      return true;
+    [[nodiscard]] T exchange_acquire(T to) noexcept {
+      // The fault: whoever tries is told that the cell was free, with nothing in it.
+      const T was = std::exchange(asked(), to);
+      return was == to && Fault == atomics_fault::try_always_succeeds ? T{} : was;
     }
     [[nodiscard]] bool compare_exchange_relaxed(T& expected, T desired) noexcept {
       T& value = asked();

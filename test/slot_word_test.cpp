@@ -12,12 +12,34 @@ using hold = word_hold<builtin_atomics>;
 
 TEST(SlotWord, IsTakenOnceUntilItIsReleased) {
   word w;
-  EXPECT_TRUE(w.try_take());
-  EXPECT_FALSE(w.try_take());
-  EXPECT_FALSE(w.try_take());
-  w.release();
-  EXPECT_TRUE(w.try_take());
-  w.release();
+  u32 glance = 7;
+  EXPECT_TRUE(w.try_take(glance));
+  EXPECT_EQ(glance, 0U);
+  EXPECT_FALSE(w.try_take(glance));
+  EXPECT_FALSE(w.try_take(glance));
+  w.release(0);
+  EXPECT_TRUE(w.try_take(glance));
+  w.release(0);
+}
+
+TEST(SlotWord, HandsOnWhatItsLastHolderLeft) {
+  word w;
+  u32 glance = 0;
+  EXPECT_EQ(w.glance(), 0U);
+  ASSERT_TRUE(w.try_take(glance));
+  EXPECT_EQ(w.glance(), word::taken) << "nobody knows meanwhile";
+  w.release(0x7fff'ffff);
+  EXPECT_EQ(w.glance(), 0x7fff'ffffU);
+  ASSERT_TRUE(w.try_take(glance));
+  EXPECT_EQ(glance, 0x7fff'ffffU);
+  w.release(1);
+  {
+    hold h{w};
+    ASSERT_TRUE(static_cast<bool>(h));
+    EXPECT_EQ(h.glance, 1U);
+    h.glance = 5;
+  }
+  EXPECT_EQ(w.glance(), 5U);
 }
 
 TEST(SlotWord, AHoldEndsWithItsScope) {
@@ -28,19 +50,21 @@ TEST(SlotWord, AHoldEndsWithItsScope) {
     const hold second{w};
     EXPECT_FALSE(static_cast<bool>(second));
   }
-  EXPECT_TRUE(w.try_take());
-  w.release();
+  u32 glance = 0;
+  EXPECT_TRUE(w.try_take(glance));
+  w.release(0);
 }
 
 TEST(SlotWord, AHoldThatFailedReleasesNothing) {
   word w;
-  ASSERT_TRUE(w.try_take());
+  u32 glance = 0;
+  ASSERT_TRUE(w.try_take(glance));
   {
     const hold late{w};
     EXPECT_FALSE(static_cast<bool>(late));
   }
-  EXPECT_FALSE(w.try_take()) << "the failed hold gave somebody else's word away";
-  w.release();
+  EXPECT_FALSE(w.try_take(glance)) << "the failed hold gave somebody else's word away";
+  w.release(0);
 }
 
 TEST(SlotWord, GuardsPlainValuesUnderPlainAtomics) {

@@ -26,6 +26,7 @@ struct raw_options {
   std::vector<std::string> set;
   std::optional<std::string> slots;
   std::optional<std::string> places;
+  std::optional<std::string> choice;
   std::optional<std::string> hash;
   std::optional<std::string> seed;
   bool nat = false;
@@ -85,6 +86,16 @@ std::string apply(const raw_options& raw, sim::appliance_options& box) {
   if (std::string wrong = choose("--slots", raw.slots, sim::appliance::slot_choices(), box.slots); !wrong.empty()) return wrong;
   if (std::string wrong = choose("--places", raw.places, sim::appliance::place_choices(), box.places); !wrong.empty())
     return wrong;
+  if (raw.choice) {
+    if (*raw.choice == name(sim::choice_kind::oldest))
+      box.choice = sim::choice_kind::oldest;
+    else if (*raw.choice == name(sim::choice_kind::rank))
+      box.choice = sim::choice_kind::rank;
+    else
+      return fmt::format("--choice {}: known are rank and oldest", *raw.choice);
+    if (*box.choice == sim::choice_kind::rank && box.places != 16)
+      return fmt::format("--choice rank: needs --places 16, not {}", box.places);
+  }
   if (raw.hash) {
     const auto hash = std::find_if(hashes.begin(), hashes.end(), [&](sim::hash_kind k) { return *raw.hash == sim::name(k); });
     if (hash == hashes.end()) return fmt::format("--hash {}: known are recorded, fold, keyed and fault", *raw.hash);
@@ -141,9 +152,12 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   option("--slots", raw.slots, "N",
-         fmt::format("slots of the candidate table: {} (64)", fmt::join(sim::appliance::slot_choices(), ", ")));
+         fmt::format("slots of the candidate table: {} ({})", fmt::join(sim::appliance::slot_choices(), ", "),
+                     sim::appliance_options{}.slots));
   option("--places", raw.places, "N",
-         fmt::format("places of a slot: {} (4)", fmt::join(sim::appliance::place_choices(), ", ")));
+         fmt::format("places of a slot: {} ({})", fmt::join(sim::appliance::place_choices(), ", "),
+                     sim::appliance_options{}.places));
+  option("--choice", raw.choice, "NAME", "who makes room in a slot: rank (16 places) or oldest");
   option("--hash", raw.hash, "NAME", "recorded, fold, keyed (the default) or fault");
   option("--seed", raw.seed, "N", "of the keyed hash and of the models' chance (1)");
   app.add_flag("--nat", raw.nat, "the box translates every opener's address");

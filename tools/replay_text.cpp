@@ -54,8 +54,8 @@ void write_head(page& to, const replay_sums& sums, const replay_options& options
   to.line(options.file == "-" ? "standard input" : one_line(options.file));
   to.line(fmt::format("  {} frame{}, {} bytes on the wire, {}", grouped(sums.frames), plural(sums.frames),
                       grouped(sums.bytes), long_duration(sums.seconds)));
-  to.line(fmt::format("  through a model {}: {} slots of {} places, hash {}, {}", box.device.name, box.slots, box.places,
-                      sim::name(box.hash), box.nat ? "NAT" : "no NAT"));
+  to.line(fmt::format("  through a model {}: {} slots of {} places, by {}, hash {}, {}", box.device.name,
+                      box.slots, box.places, name(sim::appliance::choice_of(box)), sim::name(box.hash), box.nat ? "NAT" : "no NAT"));
 }
 
 void write_frames(page& to, const replay_sums& sums) {

@@ -297,7 +297,7 @@ struct octep_reason_text {
 };
 int octep_reason(octep_u32 reason, struct octep_reason_text *) OCTEP_NOEXCEPT;
 
-/* (a) The choice of a place, by the very code that octep_punt runs, on a slot that the caller describes. Pure. */
+/* (a) The recorded choice of a place, by the table's own code, on a slot of octep_places() that the caller describes. Pure. */
 octep_u32 octep_places(void) OCTEP_NOEXCEPT;
 octep_u32 octep_choose(const struct octep_slot_image *, const struct octep_tuple *, octep_u32 now_ms) OCTEP_NOEXCEPT;
 

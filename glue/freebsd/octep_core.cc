@@ -217,6 +217,7 @@ struct c_world {
 };
 
 using kernel_engine = engine<c_world, default_policies>;
+constexpr u32 recorded_places = limits{}.places;
 static_assert(OCTEP_RINGS == default_policies::rings);
 
 [[nodiscard]] const device_facts* device_of(u32 number) noexcept {
@@ -239,19 +240,20 @@ static_assert(OCTEP_RINGS == default_policies::rings);
 
 template <tuple_type Tuple>
 OCTEP_OUT_OF_LINE u32 choose(const octep_slot_image& in, const octep_tuple& t, tick now) noexcept {
-  constexpr u32 places = default_policies::geometry.places;
-  slot_image<Tuple, places> slot;
+  slot_image<Tuple, recorded_places, oldest_goes::ranks> slot;
+  u32 glance = 0;
   Tuple tuple;
-  for (u32 i = 0; i < places; ++i) {
+  for (u32 i = 0; i < recorded_places; ++i) {
     const octep_place_image& place = in.place[i];
     if (place.state == OCTEP_PLACE_EMPTY) continue;
     from_c(place.tuple, tuple);
-    // What was written is not counted here: only the place matters.
-    (void)slot.admit(i, tuple, {identity::make(1, 0), {}, {}, false, {place.tick_ms}}, 31);
-    if (place.state == OCTEP_PLACE_READ) slot.mark_read(i);
+    // What was written is not counted here, and every tag is alike: only the place matters.
+    const packed_arrival frame{arrival{identity::make(1, 0), {}, {}, false, {place.tick_ms}}};
+    (void)slot.admit(i, tuple, 0, frame, 31, glance);
+    if (place.state == OCTEP_PLACE_READ) slot.mark_read(i, glance);
   }
   from_c(t, tuple);
-  return choose_in<default_policies::choice>(slot, tuple, now).place;
+  return choose_in<oldest_goes>(slot, glance, tuple, 0, now).place;
 }
 
 }  // namespace
@@ -374,7 +376,7 @@ int octep_reason(octep_u32 number, octep_reason_text* out) noexcept {
   return OCTEP_OK;
 }
 
-octep_u32 octep_places(void) noexcept { return default_policies::geometry.places; }
+octep_u32 octep_places(void) noexcept { return recorded_places; }
 
 octep_u32 octep_choose(const octep_slot_image* slot, const octep_tuple* t, octep_u32 now_ms) noexcept {
   return t->family == OCTEP_IPV6 ? choose<tuple6>(*slot, *t, {now_ms}) : choose<tuple4>(*slot, *t, {now_ms});

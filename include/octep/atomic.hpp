@@ -32,10 +32,9 @@ struct builtin_atomics {
     // Acquire on both sides: the exchange that clears a flag reads what was written before the flag was set.
     [[nodiscard]] T exchange_acq_rel(T to) noexcept { return __atomic_exchange_n(&value_, to, __ATOMIC_ACQ_REL); }
 
-    // One try. True: the cell held `expected`, now holds `desired`, and what was released before is visible.
-    [[nodiscard]] bool compare_exchange_acquire(T expected, T desired) noexcept {
-      return __atomic_compare_exchange_n(&value_, &expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-    }
+    // What was released before is visible; nothing is released.
+    [[nodiscard]] T exchange_acquire(T to) noexcept { return __atomic_exchange_n(&value_, to, __ATOMIC_ACQUIRE); }
+
     // For a number that guards nothing but itself. On failure `expected` is what the cell held.
     [[nodiscard]] bool compare_exchange_relaxed(T& expected, T desired) noexcept {
       return __atomic_compare_exchange_n(&value_, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -53,7 +52,7 @@ concept atomics_policy = requires(typename A::template cell<u32>& c, const typen
   c.store_relaxed(v);
   c.store_release(v);
   { c.exchange_acq_rel(v) } -> same_as<u32>;
-  { c.compare_exchange_acquire(v, v) } -> same_as<bool>;
+  { c.exchange_acquire(v) } -> same_as<u32>;
   { c.compare_exchange_relaxed(v, v) } -> same_as<bool>;
 };
 

@@ -1,17 +1,15 @@
 // The candidate table: what the host remembers of punted frames, by tuple.
 //
-// Floor 3.
+// Floor 4.
 //
-//   slot        word | unread set | written set | columns, each of `places` 32-bit words:
-//               tuple words (4 or 10) | state | tick | identity | where | association
-//   state word  bits 0-27 frames, stays at its largest | 28 and 29 zero | 30 due | 31 closing
+//   slot        word with its glance | image: ranks, tags, places (slot_image.hpp); lines of its own
 //
-// What it is: slots of places, one word a slot (system.md 4). The receive path writes; passes take, find, restart,
-// discard.
+// What it is: slots of places, one word a slot (system.md 4). The receive path writes; passes take, find, restart, keep,
+// discard. A tuple's slot is named by the top bits of its hash, its tag by the low ones: the same hash in every call.
 // What it refuses: waiting (a held word is a clash for a frame, `busy` for a pass), allocating, hashing (the caller
-// names the slot), kicking (the caller kicks after `write` returned, when the word is free).
-// What that buys: a write is one compare-and-swap, a compare of a few columns, a few stores and one release; and the
-// accounting is exact whatever the interleaving:
+// brings the hash), kicking (the caller kicks after `write` returned, when the word is free).
+// What that buys: a write is one exchange, a compare of a few bytes and one of a tuple, a few stores and one release;
+// and the accounting is exact whatever the interleaving:
 //     writes without clash = taken + lost + unread when emptied + unread now
 // with `evicted` the part of `lost` that was another tuple's, and `evicted_read` outside of it.
 // Concurrency: `write` by any ring; the rest by whoever holds the pass lock. Nobody holds two words. Every call is made
@@ -21,297 +19,93 @@
 #include <octep/atomic.hpp>
 #include <octep/base.hpp>
 #include <octep/choice.hpp>
-#include <octep/identity.hpp>
+#include <octep/hash.hpp>
+#include <octep/slot_image.hpp>
 #include <octep/slot_word.hpp>
-#include <octep/ticks.hpp>
-#include <octep/tuple.hpp>
+#include <octep/tags.hpp>
 
 namespace octep {
 
-// One punted frame, as the receive path hands it over.
-struct arrival {
-  identity who;
-  ingress where;
-  association_word association;
-  bool closing = false;  // FIN or RST
-  tick at;
-};
-
-// One place, copied out.
-template <tuple_type Tuple>
-struct candidate {
-  Tuple tuple;
-  identity who;  // of its last frame, as are the next three
-  ingress where;
-  association_word association;
-  tick at;
-  u32 count = 0;         // frames since the tuple came to the place or its count was restarted
-  bool closing = false;  // a frame closed it since a reader took it last; once taken, whether its last frames did
-  bool due = false;      // a make is asked for before the next poll
-  bool read = false;     // a pass has taken it since its last frame
-
-  [[nodiscard]] constexpr bool operator==(const candidate&) const noexcept = default;
-};
-
-// What became of a frame and of what stood in its place. The names are those of the counters they move.
-// One byte, so that it travels in a register.
-struct write_outcome {
-  bool clash : 1 = false;         // the word was taken: no candidate, nothing else is set
-  bool lost : 1 = false;          // an unread candidate was overwritten, its own tuple's too
-  bool evicted : 1 = false;       // ... another tuple's
-  bool evicted_read : 1 = false;  // a read candidate of another tuple was overwritten
-  bool due : 1 = false;           // this frame made the candidate due: kick
-
-  [[nodiscard]] constexpr bool operator==(const write_outcome&) const noexcept = default;
-};
-
-// What a discard emptied, for whoever balances the books.
-struct emptied {
-  u32 unread = 0;
-  u32 read = 0;
-};
-
 namespace detail {
-template <bool Wide>
-struct mask_of {
-  using type = u32;
+template <bool First, class T, class U>
+struct one_of {
+  using type = T;
 };
-template <>
-struct mask_of<true> {
-  using type = u64;
+template <class T, class U>
+struct one_of<false, T, U> {
+  using type = U;
 };
 }  // namespace detail
 
-// The columns of one slot: all that its word guards. A type of its own so that the choice can be asked of a slot that
-// stands in no table (the C border, the tests): fill it with `admit` and `mark_read`, then ask `choose_in`.
-template <tuple_type Tuple, u32 Places, atomics_policy A = builtin_atomics>
-class slot_image {
- public:
-  static constexpr u32 places = Places;
-  static constexpr u32 most_frames = (u32{1} << 28) - 1;
+enum class got : u8 { none, busy, one };
+enum class told : u8 { not_now, no, yes };
 
-  // A place as a frame of `t` at `now` meets it.
-  class view {
-   public:
-    static constexpr u32 places = Places;
-    view(const slot_image& slot, const Tuple& t, tick now) noexcept : slot_{slot}, tuple_{t}, now_{now} {}
-
-    [[nodiscard]] u32 same() const noexcept { return slot_.place_of(tuple_); }
-    [[nodiscard]] place_set written() const noexcept { return slot_.written(); }
-    [[nodiscard]] place_set unread() const noexcept { return slot_.unread(); }
-    [[nodiscard]] u32 age(u32 place) const noexcept { return slot_.at(place).age(now_); }
-
-   private:
-    const slot_image& slot_;
-    const Tuple& tuple_;
-    const tick now_;
-  };
-
-  [[nodiscard]] place_set written() const noexcept { return static_cast<mask>(written_); }
-  // Relaxed: the word orders it for holders; for the one reader without it see perhaps_unread.
-  [[nodiscard]] place_set unread() const noexcept { return unread_.load_relaxed(); }
-  [[nodiscard]] bool written(u32 place) const noexcept { return ((written() >> place) & 1U) != 0; }
-  [[nodiscard]] bool unread(u32 place) const noexcept { return ((unread() >> place) & 1U) != 0; }
-  [[nodiscard]] tick at(u32 place) const noexcept { return {at_[place]}; }
-
-  // The first place that holds `t`, or `places`. The port words, which differ most often between the tuples of a slot,
-  // are compared in all places without a branch: where a tuple stands is what a processor cannot foresee.
-  [[nodiscard, gnu::always_inline]] u32 place_of(const Tuple& t) const noexcept {
-    constexpr u32 ports = Tuple::words - 2;
-    mask alike = 0;
-#pragma GCC unroll 16
-    for (u32 i = 0; i < places; ++i) alike |= static_cast<mask>(key_[ports][i] == t.word(ports)) << i;
-    alike &= static_cast<mask>(written_);
-    if (alike == 0) return places;
-    const u32 i = first_of(alike);
-    if (holds_but_ports(i, t)) [[likely]]
-      return i;
-    return place_among(alike & (alike - 1), t);
-  }
-
-  // True: some place MAY be unread. Read without the word by passes. Relaxed is enough: nothing is read through it
-  // without the word. A run that was kicked sees the mask, since the writer set it before its kick and the worker took
-  // the kick before it looks; a poll that misses a frame of this moment meets it a poll later.
-  [[nodiscard]] bool perhaps_unread() const noexcept { return unread() != 0; }
-
-  // The rest is the holder's.
-
-  // A frame of the tuple that the place holds. `log2`: due at that power of two of frames and at each doubling.
-  [[nodiscard, gnu::always_inline]] write_outcome renew(u32 place, const Tuple& t, const arrival& frame,
-                                                        u32 log2) noexcept {
-    const bool was_unread = unread(place);
-    // What no pass has seen stays to be seen; a mark that was taken is the past's.
-    const u32 kept = was_unread ? most_frames | closing_bit | due_bit : most_frames;
-    u32 state = (state_[place] & kept) + 1;
-    const u32 frames = state & most_frames;
-    bool asks = false;
-    if ((frames & (frames - 1)) == 0) [[unlikely]] {
-      // A power of two, or 0: one more than can be counted, carried into bit 28.
-      state -= frames == 0 ? 1U : 0U;
-      asks = wants_make(t.proto, frame.closing, frames, log2);
-    }
-    stamp(place, frame, state | marks(frame.closing, asks));
-    write_outcome outcome;
-    outcome.lost = was_unread;
-    outcome.due = asks;
-    return outcome;
-  }
-
-  // A frame of a tuple that the slot does not hold, over whatever stands in the place.
-  [[nodiscard, gnu::always_inline]] write_outcome admit(u32 place, const Tuple& t, const arrival& frame,
-                                                        u32 log2) noexcept {
-    const bool was_written = written(place);
-    const bool was_unread = unread(place);
-    const bool asks = wants_make(t.proto, frame.closing, 1, log2);
-    for (u32 w = 0; w < Tuple::words; ++w) key_[w][place] = t.word(w);
-    written_ = static_cast<mask>(written() | (place_set{1} << place));
-    stamp(place, frame, 1U | marks(frame.closing, asks));
-    write_outcome outcome;
-    outcome.lost = was_unread;
-    outcome.evicted = was_unread;
-    outcome.evicted_read = was_written && !was_unread;
-    outcome.due = asks;
-    return outcome;
-  }
-
-  void copy_out(u32 place, candidate<Tuple>& out) const noexcept {
-    u32 words[Tuple::words];
-    for (u32 w = 0; w < Tuple::words; ++w) words[w] = key_[w][place];
-    const u32 state = state_[place];
-    out.tuple = Tuple::from_words(words);
-    out.who = {who_[place]};
-    out.where = ingress::from_word(where_[place]);
-    out.association = {association_[place]};
-    out.at = at(place);
-    out.count = state & most_frames;
-    out.closing = (state & closing_bit) != 0;
-    out.due = (state & due_bit) != 0;
-    out.read = !unread(place);
-  }
-
-  // The closing mark stays to be found until the next frame; `put` lets it go then.
-  void mark_read(u32 place) noexcept {
-    state_[place] = state_[place] & ~due_bit;
-    set_unread(unread() & ~(place_set{1} << place));
-  }
-  // Whatever was asked for before is no longer asked for.
-  void recount(u32 place, u32 frames) noexcept {
-    state_[place] = (state_[place] & ~(due_bit | most_frames)) | least(frames, most_frames);
-  }
-
-  [[nodiscard]] emptied empty() noexcept {
-    emptied gone;
-    gone.unread = size_of(unread());
-    gone.read = size_of(written()) - gone.unread;
-    written_ = 0;
-    set_unread(0);
-    return gone;
-  }
-
-  void clamp_ages(tick now) noexcept {
-    for (u32 i = 0; i < places; ++i)
-      if (at(i).age(now) > tick::oldest_age) at_[i] = now.ms - tick::oldest_age;
-  }
-
- private:
-  using mask = typename detail::mask_of<(Places > 32)>::type;
-  using column = guarded<u32, A>[Places];
-
-  static constexpr u32 due_bit = u32{1} << 30;
-  static constexpr u32 closing_bit = u32{1} << 31;
-
-  [[nodiscard]] bool holds_but_ports(u32 place, const Tuple& t) const noexcept {
-    u32 different = 0;
-    for (u32 w = 0; w < Tuple::words; ++w)
-      if (w != Tuple::words - 2) different |= key_[w][place] ^ t.word(w);
-    return different == 0;
-  }
-
-  // Two tuples of one slot with the same two ports: seldom, and kept out of the way.
-  [[nodiscard, gnu::noinline]] u32 place_among(mask alike, const Tuple& t) const noexcept {
-    for (; alike != 0; alike &= alike - 1)
-      if (holds_but_ports(first_of(alike), t)) return first_of(alike);
-    return places;
-  }
-
-  // Relaxed: see `unread`.
-  void set_unread(place_set to) noexcept { unread_.store_relaxed(static_cast<mask>(to)); }
-
-  // system.md 4, step 5.
-  [[nodiscard]] static constexpr bool wants_make(protocol proto, bool closing, u32 frames, u32 log2) noexcept {
-    return is_power_of_two(frames) && (frames >> log2) != 0 && !closing && !is_echo(proto);
-  }
-  [[nodiscard]] static constexpr u32 marks(bool closing, bool due) noexcept {
-    return (closing ? closing_bit : 0U) | (due ? due_bit : 0U);
-  }
-
-  [[gnu::always_inline]] void stamp(u32 place, const arrival& frame, u32 state) noexcept {
-    state_[place] = state;
-    at_[place] = frame.at.ms;
-    who_[place] = frame.who.word;
-    where_[place] = frame.where.word();
-    association_[place] = frame.association.word;
-    set_unread(unread() | (place_set{1} << place));
-  }
-
-  typename A::template cell<mask> unread_;  // no pass has taken it since its last frame
-  guarded<mask, A> written_ = {};           // what is not in it is empty, whatever its columns say
-  column key_[Tuple::words] = {};
-  column state_ = {};
-  column at_ = {};
-  column who_ = {};
-  column where_ = {};
-  column association_ = {};
+// What a pass tells the place of a tuple.
+enum class tell_place : u8 {
+  restart,  // the connection that a make was asked for is gone, and a request never outlives it (system.md 9): count 0, not
+            // due. `yes` for an absent tuple too
+  // Ranks; `no` where the policy has none, or the tuple is not there.
+  pardon,  // of what was taken: time alone may mend what came in its way
+  keep,    // its other direction is missing: its place is kept until `end_keeping`. `no`: it was kept not long ago for
+           // nothing, or the slot keeps as many as it may
+  expect,  // it is the missing direction itself: the same, and if it is not there a place is kept for it without an identity,
+           // so that no make can be built on it; its first frame is due
 };
 
-// The choice on a given slot, as `candidates::write` makes it under the word.
-template <class Choice, tuple_type Tuple, u32 Places, atomics_policy A>
-[[nodiscard]] chosen choose_in(const slot_image<Tuple, Places, A>& slot, const Tuple& t, tick now) noexcept {
-  return choose_place<Choice>(typename slot_image<Tuple, Places, A>::view{slot, t, now});
-}
-
-enum class got : u8 { none, busy, one };
-
-template <tuple_type Tuple, limits L = limits{}, class Choice = oldest_goes, atomics_policy A = builtin_atomics>
+template <tuple_type Tuple, limits L = limits{}, class Choice = oldest_goes, tag_policy Tags = scalar_tags,
+          atomics_policy A = builtin_atomics>
 requires(L.valid()) class candidates {
  public:
-  using image = slot_image<Tuple, L.places, A>;
+  using image = slot_image<Tuple, L.places, Choice::ranks, Tags, A>;
   static constexpr u32 slots = L.slots;
   static constexpr u32 places = L.places;
+  static constexpr bool ranks = Choice::ranks;
 
-  // Receive path, any ring. `slot` is below `slots` (the top bits of the tuple's hash); `due_log2` is the setting
-  // fast_make_log2, at most 31.
-  [[nodiscard, gnu::always_inline]] write_outcome write(u32 slot, const Tuple& t, const arrival& frame,
+  [[nodiscard]] static constexpr u32 slot_of(u32 hashed) noexcept { return top_bits(hashed, bit_width(slots) - 1); }
+
+  // Receive path, any ring. `due_log2` is the setting fast_make_log2, at most 31.
+  [[nodiscard, gnu::always_inline]] write_outcome write(const Tuple& t, u32 hashed, const arrival& frame,
                                                         u32 due_log2) noexcept {
-    place_row& s = slots_[slot];
-    if (!s.word.try_take()) [[unlikely]] {
+    place_row& s = slots_[slot_of(hashed)];
+    // Searched before the word is taken, believed only after: what a frame waits for under the word is then one record,
+    // and the search goes on beside the frame before (docs/choice.md has what that is worth).
+    const u64 guess = s.columns.alike(hashed);
+    u32 glance;
+    if (!s.word.try_take(glance)) [[unlikely]] {
       write_outcome outcome;
       outcome.clash = true;
       return outcome;
     }
-    // The choice of choose_in, its two answers as two ways: the hot path looks at neither twice.
-    const typename image::view as_met{s.columns, t, frame.at};
-    const u32 same = as_met.same();
-    const write_outcome outcome = same < places ? s.columns.renew(same, t, frame, due_log2)
-                                                : s.columns.admit(Choice::choose(as_met), t, frame, due_log2);
-    s.word.release();
+    auto holder = s.columns.seat_among(guess, t);
+    if (holder.at == nullptr) [[unlikely]] {
+      // A newcomer, or another ring was quicker.
+      holder = s.columns.seat_of(t, hashed);
+      if (holder.at == nullptr) return newcomer(s, t, hashed, frame, due_log2, glance);
+    }
+    const write_outcome outcome = s.columns.renew(holder, t, packed_arrival{frame}, due_log2, glance);
+    s.word.release(glance);
     return outcome;
   }
 
   // A pass. Takes the first unread candidate in places [from, places) that `want(const candidate&) -> bool` accepts:
   // copies it to `out` as it stood, marks it read, no longer due, its closing mark not to outlive its next frame.
-  // `out` and `place` mean something for `one` only. `busy`: the word is held, skip the slot.
+  // `out` and `place` mean something for `one` only. `busy`: the word is held, skip the slot. What is taken ranks as
+  // refused until `pardon` says otherwise: most of what a crowded walk takes comes to nothing, and costs no second look.
   template <class Want>
   [[nodiscard]] got take(u32 slot, u32 from, Want&& want, candidate<Tuple>& out, u32& place) noexcept {
     place_row& s = slots_[slot];
-    if (!s.columns.perhaps_unread()) return got::none;
-    const word_hold<A> hold{s.word};
+    // A run that was kicked sees the glance, since the writer released it before its kick and the worker took the kick
+    // before it looks; a poll that misses a frame of this moment meets it a poll later.
+    if ((s.word.glance() & (glances::unread | s.word.taken)) == 0) return got::none;
+    word_hold<A> hold{s.word};
     if (!hold) return got::busy;
-    for (u32 i = from; i < places; ++i) {
-      if (!s.columns.unread(i)) continue;
-      s.columns.copy_out(i, out);
+    place_set left = hold.glance & glances::unread & ~(only(from) - 1);
+    for (; left != 0; left &= left - 1) {
+      const u32 i = first_of(left);
+      s.columns.copy_out(i, hold.glance, out);
       if (!want(static_cast<const candidate<Tuple>&>(out))) continue;
-      s.columns.mark_read(i);
+      s.columns.mark_read(i, hold.glance);
+      if constexpr (ranks) s.columns.set_refused(i, true);
       place = i;
       return got::one;
     }
@@ -319,33 +113,68 @@ requires(L.valid()) class candidates {
   }
 
   // A pass. The candidate of this tuple, read or unread; nothing changes.
-  [[nodiscard]] got find(u32 slot, const Tuple& t, candidate<Tuple>& out) noexcept {
-    place_row& s = slots_[slot];
-    const word_hold<A> hold{s.word};
+  [[nodiscard, gnu::noinline]] got find(const Tuple& t, u32 hashed, candidate<Tuple>& out) noexcept {
+    place_row& s = slots_[slot_of(hashed)];
+    word_hold<A> hold{s.word};
     if (!hold) return got::busy;
-    const u32 i = s.columns.place_of(t);
+    const u32 i = s.columns.place_of(t, hashed);
     if (i == places) return got::none;
-    s.columns.copy_out(i, out);
+    s.columns.copy_out(i, hold.glance, out);
     return got::one;
   }
 
-  // A pass, when the connection that a make was asked for is gone: a request never outlives its connection (system.md
-  // 9). Count 0, not due. False: the word is held. True for an absent tuple too.
-  [[nodiscard]] bool restart_count(u32 slot, const Tuple& t) noexcept {
-    place_row& s = slots_[slot];
-    const word_hold<A> hold{s.word};
-    if (!hold) return false;
-    const u32 i = s.columns.place_of(t);
-    if (i != places) s.columns.recount(i, 0);
-    return true;
+  // A pass, of a tuple that it knows. `not_now`: the word is held; `no`: it did not come to pass.
+  [[nodiscard, gnu::noinline]] told tell(const Tuple& t, u32 hashed, tell_place what, tick now) noexcept {
+    place_row& s = slots_[slot_of(hashed)];
+    word_hold<A> hold{s.word};
+    if (!hold) return told::not_now;
+    u32 i = s.columns.place_of(t, hashed);
+    if (what == tell_place::restart) {
+      if (i != places) s.columns.recount(i, 0);
+      return told::yes;
+    }
+    if constexpr (ranks) {
+      if (i == places) {
+        // Over what is empty or read; nobody who waits to be seen makes room for somebody who has not come.
+        const place_set room = all_places<places> & ~(hold.glance & glances::unread) & ~s.columns.kept();
+        if (what != tell_place::expect || room == 0 || size_of(s.columns.kept()) >= Choice::most_kept) return told::no;
+        i = first_of(room);
+        s.columns.expect(i, t, hashed, now, hold.glance);
+      }
+      if (what != tell_place::pardon && ((s.columns.used_up() >> i) & 1) != 0) return told::no;
+      s.columns.set_refused(i, false);
+      if (what == tell_place::pardon) return told::yes;
+      const bool kept = ((s.columns.kept() >> i) & 1) != 0;
+      if (!kept && size_of(s.columns.kept()) >= Choice::most_kept) return told::no;
+      s.columns.keep(i, hold.glance);
+      return told::yes;
+    }
+    return told::no;
   }
+
+  // A poll, when its walk comes to the slot: what was kept since the last one has had its time. `forgive`: those that
+  // were kept for nothing may be kept again.
+  void end_keeping(u32 slot, bool forgive) noexcept requires ranks {
+    place_row& s = slots_[slot];
+    if (!forgive && (s.word.glance() & (glances::keeps | s.word.taken)) == 0) return;
+    word_hold<A> hold{s.word};
+    if (!hold) return;
+    s.columns.end_keeping(hold.glance);
+    if (forgive) s.columns.forgive();
+  }
+
+  // A poll. What makes the lottery's tickets until the next: nobody outside can foresee it. Any number.
+  // Relaxed: a frame that draws by the last poll's number for a moment longer draws as well.
+  void draw_anew(u32 secret) noexcept requires ranks { draw_.store_relaxed(secret); }
+
+  // --- all of a slot ---
 
   // A discard. False: the word is held and the slot keeps what it has; the caller counts cand_kept.
   [[nodiscard]] bool empty_slot(u32 slot, emptied& gone) noexcept {
     place_row& s = slots_[slot];
-    const word_hold<A> hold{s.word};
+    word_hold<A> hold{s.word};
     if (!hold) return false;
-    gone = s.columns.empty();
+    gone = s.columns.empty(hold.glance);
     return true;
   }
   [[nodiscard]] bool empty_slot(u32 slot) noexcept {
@@ -359,7 +188,7 @@ requires(L.valid()) class candidates {
   // next time.
   [[nodiscard]] bool clamp_ages(u32 slot, tick now) noexcept {
     place_row& s = slots_[slot];
-    const word_hold<A> hold{s.word};
+    word_hold<A> hold{s.word};
     if (!hold) return false;
     s.columns.clamp_ages(now);
     return true;
@@ -369,13 +198,12 @@ requires(L.valid()) class candidates {
   template <class Each>
   [[nodiscard]] bool for_each_place(u32 slot, Each&& each) noexcept {
     place_row& s = slots_[slot];
-    const word_hold<A> hold{s.word};
+    word_hold<A> hold{s.word};
     if (!hold) return false;
     candidate<Tuple> c;
-    for (u32 i = 0; i < places; ++i) {
-      if (!s.columns.written(i)) continue;
-      s.columns.copy_out(i, c);
-      each(i, static_cast<const candidate<Tuple>&>(c));
+    for (place_set left = s.columns.written(); left != 0; left &= left - 1) {
+      s.columns.copy_out(first_of(left), hold.glance, c);
+      each(first_of(left), static_cast<const candidate<Tuple>&>(c));
     }
     return true;
   }
@@ -385,10 +213,26 @@ requires(L.valid()) class candidates {
   // one.
   struct alignas(64) place_row {
     slot_word<A> word;
-    slot_image<Tuple, L.places, A> columns;
+    image columns;
   };
 
+  // Out of the way of all frames whose tuple the slot holds.
+  [[nodiscard, gnu::noinline]] write_outcome newcomer(place_row& s, const Tuple& t, u32 hashed, arrival frame, u32 due_log2,
+                                                      u32 glance) noexcept {
+    u32 draw = 1;
+    if constexpr (ranks) draw = draw_.load_relaxed();  // relaxed: see draw_anew
+    typename image::view as_met{s.columns, glance, frame.at, draw};
+    const write_outcome outcome =
+        s.columns.admit(Choice::choose(as_met), t, hashed, packed_arrival{frame}, due_log2, glance);
+    s.word.release(glance);
+    return outcome;
+  }
+
+  struct no_draw {};
+  using draw_cell = typename A::template cell<u32>;
+
   place_row slots_[L.slots];
+  [[no_unique_address]] typename detail::one_of<ranks, draw_cell, no_draw>::type draw_;  // written by polls, read by any ring
 };
 
 }  // namespace octep

@@ -2,12 +2,14 @@
 //
 // Floor 2.
 //
-// What it is: one cell, tried once. `slot_word` takes and releases; `word_hold` releases at the end of a scope;
-// `guarded` is the type of a value that a word guards.
+//   word    bit 31 taken | bits 0-30 what the slot says at a glance, its owner's to define; all zero while taken
+//
+// What it is: one cell, tried once by an exchange. The glance comes with the taking and goes with the release, so that
+// what is asked of a slot most often costs no access of its own; `guarded` is the type of a value that a word guards.
 // What it refuses: waiting. A ring that finds the word taken loses one frame's candidate, a pass skips one slot;
 // neither ever depends on how long somebody else's interrupt lasts. It refuses nesting too: nobody holds two words.
 // What that buys: choice and write of a place are one step for everybody else, so a tuple is in at most one place,
-// whatever the interleaving.
+// whatever the interleaving. A try that fails puts back what it found, and cannot fail for a word that is free.
 // Concurrency: any ring and the worker, at any time. Every holder is inside a critical section, which the glue enters
 // once for a batch of frames: a holder that were preempted would keep every ring out of the slot (system.md 4).
 #pragma once
@@ -19,12 +21,21 @@ namespace octep {
 template <atomics_policy A>
 class slot_word {
  public:
-  // One try, never a wait. False: somebody else holds the word.
-  // Acquire: its partner is the release of the holder before; what that one wrote to the slot is visible.
-  [[nodiscard]] bool try_take() noexcept { return word_.compare_exchange_acquire(0, 1); }
+  static constexpr u32 taken = u32{1} << 31;
 
-  // By the holder only, once. Release: its partner is the next successful try, which sees 0 and then the columns.
-  void release() noexcept { word_.store_release(0); }
+  // One try, never a wait. False: somebody else holds the word. True: `glance` is what its last holder left.
+  // Acquire: its partner is the release of the holder before; what that one wrote to the slot is visible.
+  [[nodiscard, gnu::always_inline]] bool try_take(u32& glance) noexcept {
+    glance = word_.exchange_acquire(taken);
+    return glance != taken;
+  }
+
+  // By the holder only, once; bit 31 of `glance` is clear. Release: its partner is the next successful try, which sees
+  // the glance and then the columns.
+  void release(u32 glance) noexcept { word_.store_release(glance); }
+
+  // What the slot says, without its word; `taken` while somebody holds it. Relaxed: nothing is read through it.
+  [[nodiscard]] u32 glance() const noexcept { return word_.load_relaxed(); }
 
  private:
   typename A::template cell<u32> word_;
@@ -34,9 +45,9 @@ class slot_word {
 template <atomics_policy A>
 class word_hold {
  public:
-  [[nodiscard]] explicit word_hold(slot_word<A>& word) noexcept : word_{word}, held_{word.try_take()} {}
+  [[nodiscard]] explicit word_hold(slot_word<A>& word) noexcept : word_{word}, held_{word.try_take(glance)} {}
   ~word_hold() noexcept {
-    if (held_) word_.release();
+    if (held_) word_.release(glance);
   }
   word_hold(const word_hold&) = delete;
   word_hold& operator=(const word_hold&) = delete;
@@ -45,6 +56,11 @@ class word_hold {
 
  private:
   slot_word<A>& word_;
+
+ public:
+  u32 glance = 0;  // the holder's: what it leaves is what the next one finds
+
+ private:
   const bool held_;
 };
 

@@ -16,6 +16,7 @@ struct ours {
   using atomics = builtin_atomics;
   using hash = any_hash;
   using choice = Choice;
+  using tags = vector_tags;
   using refusals = refusals_by_tuple<Slots>;
   using make_budget = plain_budget;
   static constexpr limits geometry{.slots = Slots, .places = Places};
@@ -23,6 +24,7 @@ struct ours {
   static constexpr walk_counts walk_budget = walk_counts::commands_posted;
   static constexpr bool walk_resumes = true;
   static constexpr bool walk_end_clears_marks = true;
+  static constexpr u32 walk_slice = default_policies::walk_slice;
 };
 
 template <class Policies>

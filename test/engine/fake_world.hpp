@@ -14,7 +14,8 @@ namespace octep::test {
 struct small_policies {
   using atomics = builtin_atomics;
   using hash = fold_mix;
-  using choice = oldest_goes;
+  using choice = rank_and_lot;
+  using tags = scalar_tags;
   using refusals = refusals_by_tuple<4, 8>;
   using make_budget = plain_budget;
   static constexpr limits geometry{.slots = 4, .places = 4};
@@ -22,6 +23,7 @@ struct small_policies {
   static constexpr walk_counts walk_budget = walk_counts::commands_posted;
   static constexpr bool walk_resumes = true;
   static constexpr bool walk_end_clears_marks = true;
+  static constexpr u32 walk_slice = 1'000;
 };
 
 // IPv4 host 10.0.0.x and 192.0.2.x, as little-endian loads.

@@ -373,8 +373,7 @@ TEST_F(make, is_taken_out_whenever_the_mark_comes_before_its_candidates_are_read
     entries = static_cast<int>(one.world.guard.entered - before);
     one.world.guard.on_enter = nullptr;
     candidate<tuple4> seen;
-    const u32 slot = top_bits(one.core().hash_of(opener), 2);
-    ASSERT_EQ(one.core().candidates_for<tuple4>().find(slot, opener, seen), got::one);
+    ASSERT_EQ(one.core().candidates_for<tuple4>().find(opener, one.core().hash_of(opener), seen), got::one);
     if (seen.read) {
       EXPECT_EQ(one.core().table()[c.target.index].state, record_state::leaving) << "a mark read at entry " << at;
     } else {
@@ -419,8 +418,7 @@ TEST_F(make, reads_both_candidates_that_it_used) {
   top.settle();
   EXPECT_EQ(top.count(reason::flow_held), 0U) << "nobody asked again about a frame that the make had used";
   candidate<tuple4> seen;
-  const u32 slot = top_bits(top.core().hash_of(opener), 2);
-  ASSERT_EQ(top.core().candidates_for<tuple4>().find(slot, opener, seen), got::one);
+  ASSERT_EQ(top.core().candidates_for<tuple4>().find(opener, top.core().hash_of(opener), seen), got::one);
   EXPECT_TRUE(seen.read);
   EXPECT_EQ(seen.count, 0U);
 }

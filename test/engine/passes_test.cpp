@@ -15,16 +15,18 @@ struct walk_policies {
   using atomics = builtin_atomics;
   using hash = fold_mix;
   using choice = oldest_goes;
+  using tags = scalar_tags;
   using refusals = Refusals;
   using make_budget = plain_budget;
-  static constexpr limits geometry{.slots = 4, .places = 64};
+  static constexpr limits geometry{.slots = 16, .places = 16};
   static constexpr u32 rings = 1;
   static constexpr walk_counts walk_budget = Counts;
   static constexpr bool walk_resumes = Resumes;
   static constexpr bool walk_end_clears_marks = Resumes;
+  static constexpr u32 walk_slice = 1'000;
 };
-using ours = walk_policies<walk_counts::commands_posted, true, refusals_by_tuple<4, 64>>;
-using recorded = walk_policies<walk_counts::attempts, false, refusals_by_slot<4>>;
+using ours = walk_policies<walk_counts::commands_posted, true, refusals_by_tuple<16, 64>>;
+using recorded = walk_policies<walk_counts::attempts, false, refusals_by_slot<16>>;
 
 constexpr start_options roomy{.connections = 64, .next_hops = 8, .ipv6_connections = false};
 
@@ -90,7 +92,7 @@ TEST(poll, visits_every_place_although_it_begins_in_the_middle_of_a_slot) {
   // One slot: two flows that nobody knows in its first places, then more that can be made than one poll makes.
   std::vector<u32> one_slot;
   for (u32 n = 1; one_slot.size() < 12; ++n)
-    if (top_bits(top.core().hash_of(flow(n)), 2) == 0) one_slot.push_back(n);
+    if (top_bits(top.core().hash_of(flow(n)), 4) == 0) one_slot.push_back(n);
   for (std::size_t i = 0; i < one_slot.size(); ++i) {
     const u32 n = one_slot[i];
     if (i >= 2) top.world.firewall.known4.push_back(settled_state(flow(n), n));
@@ -222,7 +224,7 @@ TEST_F(run, leaves_a_refused_tuple_to_the_poll_and_only_that_tuple) {
 TEST(recorded_run, leaves_the_whole_slot_to_the_poll) {
   bench_top<recorded> top{roomy};
   // Two flows whose opening tuples share a slot, found by looking.
-  const auto slot = [&](u32 n) { return top_bits(top.core().hash_of(flow(n)), 2); };
+  const auto slot = [&](u32 n) { return top_bits(top.core().hash_of(flow(n)), 4); };
   u32 second = 2;
   while (slot(second) != slot(1)) ++second;
   for (int i = 0; i < 16; ++i) (void)top.frame(flow(1), 1, 100);
@@ -329,7 +331,7 @@ struct watching_atomics {
       released_ = to != 0;
       return inner_.exchange_acq_rel(to);
     }
-    bool compare_exchange_acquire(T expected, T desired) noexcept { return inner_.compare_exchange_acquire(expected, desired); }
+    T exchange_acquire(T to) noexcept { return inner_.exchange_acquire(to); }
     bool compare_exchange_relaxed(T& expected, T desired) noexcept { return inner_.compare_exchange_relaxed(expected, desired); }
 
    private:
@@ -348,9 +350,9 @@ TEST(busy_run, asks_again_and_leaves_what_a_ring_released_meanwhile_visible) {
   top.world.firewall.known4.push_back(settled_state(flow(1), 1));
   top.both(flow(1), 100, 16);
   ASSERT_EQ(top.world.kicks, 1U);
-  const u32 busy = top_bits(top.core().hash_of(flow(1)), 2);
+  const u32 busy = top_bits(top.core().hash_of(flow(1)), 4);
   u32 other = 2;
-  while (top_bits(top.core().hash_of(flow(other)), 2) == busy) ++other;
+  while (top_bits(top.core().hash_of(flow(other)), 4) == busy) ++other;
   for (int i = 0; i < 15; ++i) (void)top.frame(flow(other), 1, 200);
   // A ring holds the slot while the run passes by, and another makes its candidate due meanwhile.
   ASSERT_TRUE(top.core().candidates_for<tuple4>().for_each_place(busy, [&](u32 place, const auto&) {

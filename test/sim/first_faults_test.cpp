@@ -16,6 +16,8 @@
 namespace octep::sim {
 namespace {
 
+using default_table = replay_policies<rank_and_lot, 128, 16>;
+
 constexpr address4 host(u8 d, u8 c, u8 b, u8 a) { return u32{a} << 24 | u32{b} << 16 | u32{c} << 8 | d; }
 constexpr address4 lan_host = host(192, 168, 1, 20);
 constexpr address4 server = host(198, 51, 100, 7);
@@ -84,7 +86,7 @@ TEST(r2_four_streams_from_neighbouring_ports, are_made_at_the_next_poll_by_the_t
 TEST(r2_four_streams_from_neighbouring_ports, are_made_at_once_by_ours) {
   // Recorded with makes between polls: 0.2 to 0.3 s. Ours is held to that, whatever the key.
   for (u64 seed = 1; seed <= 20; ++seed) {
-    const auto t = made_at<replay_policies<64, 4>>(hash_kind::keyed, true, seed, neighbours, 3.3);
+    const auto t = made_at<default_table>(hash_kind::keyed, true, seed, neighbours, 3.3);
     if (seed == 1) fmt::print("octep: made at {:.3f} s\n", fmt::join(t, ", "));
     EXPECT_LT(t[3], 0.3) << "seed " << seed;
   }
@@ -183,7 +185,7 @@ TEST(r3_the_poll_beside_flows_without_a_next_hop, makes_every_download_when_comm
 
 TEST(r3_the_poll_beside_flows_without_a_next_hop, makes_every_download_by_ours) {
   for (u64 seed = 1; seed <= 3; ++seed) {
-    const starved got = beside_slow_flows<replay_policies<64, 4>>(hash_kind::keyed, seed);
+    const starved got = beside_slow_flows<default_table>(hash_kind::keyed, seed);
     if (seed == 1)
       fmt::print("octep: {} of 8 made, {:.1f} refusals a second for want of a next hop\n", got.downloads_made,
                  got.no_next_hop_a_second);

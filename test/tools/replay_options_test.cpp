@@ -33,8 +33,9 @@ TEST(ReplayOptions, AFileIsAllThatIsNeeded) {
   const replay_options o = accepted({"some.pcap"});
   EXPECT_EQ(o.file, "some.pcap");
   EXPECT_STREQ(o.box.device.name, "xgs3300");
-  EXPECT_EQ(o.box.slots, 64U);
-  EXPECT_EQ(o.box.places, 4U);
+  EXPECT_EQ(o.box.slots, 128U);
+  EXPECT_EQ(o.box.places, 16U);
+  EXPECT_EQ(sim::appliance::choice_of(o.box), sim::choice_kind::rank);
   EXPECT_EQ(o.box.hash, sim::hash_kind::keyed);
   EXPECT_EQ(o.box.seed, 1U);
   EXPECT_FALSE(o.box.nat);
@@ -43,13 +44,14 @@ TEST(ReplayOptions, AFileIsAllThatIsNeeded) {
 }
 
 TEST(ReplayOptions, EveryOptionArrives) {
-  const replay_options o = accepted({"--device", "xgs136", "--slots", "256", "--places=8", "--hash", "fold", "--seed", "99",
+  const replay_options o = accepted({"--device", "xgs136", "--slots", "1024", "--places=4", "--hash", "fold", "--seed", "99",
                                      "--nat", "--json", "-"});
   EXPECT_EQ(o.file, "-");
   EXPECT_STREQ(o.box.device.name, "xgs136");
   EXPECT_EQ(o.box.values[setting::run_gap_ms], xgs136.run_gap_ms);
-  EXPECT_EQ(o.box.slots, 256U);
-  EXPECT_EQ(o.box.places, 8U);
+  EXPECT_EQ(o.box.slots, 1'024U);
+  EXPECT_EQ(o.box.places, 4U);
+  EXPECT_EQ(sim::appliance::choice_of(o.box), sim::choice_kind::oldest);
   EXPECT_EQ(o.box.hash, sim::hash_kind::fold);
   EXPECT_EQ(o.box.seed, 99U);
   EXPECT_TRUE(o.box.nat);
@@ -87,7 +89,9 @@ TEST(ReplayOptions, NonsenseIsAnsweredWithOneLine) {
       {{"--slots", "", "f"}, "--slots"},
       {{"--slots", "-64", "f"}, "one of 16, 64"},
       {{"--slots", "64", "--slots", "64", "f"}, "--slots"},
-      {{"--places", "3", "f"}, "one of 1, 2, 4"},
+      {{"--places", "3", "f"}, "one of 1, 4, 16"},
+      {{"--choice", "newest", "f"}, "known are rank and oldest"},
+      {{"--choice", "rank", "--places", "4", "f"}, "needs --places 16"},
       {{"--hash", "md5", "f"}, "recorded, fold, keyed and fault"},
       {{"--seed", "none", "f"}, "--seed"},
       {{"--set", "poll_ms", "f"}, "NAME=VALUE"},
@@ -107,7 +111,7 @@ TEST(ReplayOptions, HelpFitsATerminalAndNamesEveryOption) {
   const auto parsed = parse_replay_options({"--help"});
   const outcome& answer = std::get<outcome>(parsed);
   EXPECT_EQ(answer.status, status_done);
-  for (const char* const option : {"--device", "--set", "--slots", "--places", "--hash", "--seed", "--nat", "--json", "FILE"})
+  for (const char* const option : {"--device", "--set", "--slots", "--places", "--choice", "--hash", "--seed", "--nat", "--json", "FILE"})
     EXPECT_NE(answer.out.find(option), std::string::npos) << option;
   for (const std::string& text : {answer.out, settings_help()}) {
     std::istringstream lines{text};

@@ -57,20 +57,20 @@ TEST(Slot, GivesHashSlotAndHotBucketOfBothDirections) {
   const json o = object({some_tuple});
   EXPECT_EQ(o["hash"], "keyed");
   EXPECT_EQ(o["seed"], 1);
-  EXPECT_EQ(o["slots"], 64);
+  EXPECT_EQ(o["slots"], 128);
   EXPECT_EQ(o["hot_buckets"], 65'536);
   const json& one = o["tuples"].at(0);
   const u32 forward = keyed_mix{1}(t);
   const u32 backward = keyed_mix{1}(reverse(t));
   EXPECT_EQ(one["arrives"]["tuple"], some_tuple);
   EXPECT_EQ(one["arrives"]["hash"], forward);
-  EXPECT_EQ(one["arrives"]["slot"], forward >> 26);
+  EXPECT_EQ(one["arrives"]["slot"], forward >> 25);
   EXPECT_EQ(one["arrives"]["hot_bucket"], forward >> 16);
   EXPECT_EQ(one["reverse"]["tuple"], "tcp:198.51.100.7:443-192.0.2.1:1234");
   EXPECT_EQ(one["reverse"]["hash"], backward);
-  EXPECT_EQ(one["reverse"]["slot"], backward >> 26);
+  EXPECT_EQ(one["reverse"]["slot"], backward >> 25);
   EXPECT_EQ(one["reverse"]["hot_bucket"], backward >> 16);
-  EXPECT_EQ(one["shares_slot"], forward >> 26 == backward >> 26);
+  EXPECT_EQ(one["shares_slot"], forward >> 25 == backward >> 25);
   EXPECT_FALSE(one.contains("same_slot"));
 }
 
@@ -89,7 +89,7 @@ TEST(Slot, TakesAnyHashAndAnySize) {
 
 TEST(Slot, SaysSoInWords) {
   const std::string text = said({some_tuple});
-  EXPECT_THAT(text, HasSubstr("hash keyed under seed 1, 64 slots, 65,536 hot buckets"));
+  EXPECT_THAT(text, HasSubstr("hash keyed under seed 1, 128 slots, 65,536 hot buckets"));
   EXPECT_THAT(text, HasSubstr("arrives"));
   EXPECT_THAT(text, HasSubstr("tcp:198.51.100.7:443-192.0.2.1:1234"));
   EXPECT_THAT(text, HasSubstr("Its two directions have a slot each."));
@@ -98,7 +98,7 @@ TEST(Slot, SaysSoInWords) {
 
 // The record's eight streams (R2), between the addresses that test/hash_test.cpp argues for.
 TEST(Slot, ShowsTheRecordsEightPortsInTwoSlotsUnderTheFault) {
-  arguments given{"--hash", "fault"};
+  arguments given{"--hash", "fault", "--slots", "64"};
   for (const int port : {55334, 55342, 64366, 64373, 64380, 64388, 64396, 64403})
     given.push_back(fmt::format("tcp:192.168.1.10:{}-198.51.100.27:443", port));
   EXPECT_THAT(said(given), HasSubstr("Of the 8 as they arrive: 6 in slot 16, 2 in slot 63"));
@@ -143,8 +143,8 @@ TEST(SlotSelf, ListsPortsWhoseTwoDirectionsMeet) {
   slot_options o;
   o.self = 65'536;
   const placement p = place(tuple(some_tuple), o);
-  // One in 64 of 65,536: 1,024, standard deviation 32.
-  EXPECT_NEAR(static_cast<double>(p.both_in_one.size()), 1'024, 160);
+  // One in 128 of 65,536: 512, standard deviation 23.
+  EXPECT_NEAR(static_cast<double>(p.both_in_one.size()), 512, 120);
   for (const u16 port : p.both_in_one) {
     EXPECT_TRUE(place(tuple(fmt::format("tcp:192.0.2.1:{}-198.51.100.7:443", port)), slot_options{}).shares_slot()) << port;
   }

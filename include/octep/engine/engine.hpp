@@ -37,6 +37,9 @@ class engine {
   using state = engine_state<World, Policies>;
   using hash_type = typename state::hash_type;
 
+  // Cold: once, and a compiler that unrolled it would pay with five kilobytes of a kernel's text.
+  [[gnu::cold]] engine() noexcept {}
+
   // Bytes that `init` cuts from its arena.
   [[nodiscard]] static constexpr usize bytes_for(const start_options& o) noexcept {
     return connections::bytes_for(o.connections, o.ipv6_connections) + next_hops::bytes_for(o.next_hops) +
@@ -186,6 +189,7 @@ class engine {
       }
       if (!s.poll.walking) return false;
       if (polling::walk(s, now)) return true;
+      if (s.poll.walking) return false;  // a slice of it is over
     }
   }
 
@@ -198,6 +202,7 @@ class engine {
   [[nodiscard]] instant idle_until() const noexcept {
     const state& s = s_;
     if (s.forget_from < s.table.capacity()) return {};  // the next slice, once the lock was free
+    if (s.poll.walking) return {};                        // and the next slice of a walk
     instant until = s.values.on(setting::enable) ? s.poll.next : never;
     if (s.discard_owed && s.discard_from < until) until = s.discard_from;
     if (!s.values.on(setting::enable)) return until;

@@ -72,12 +72,12 @@ template <tuple_type Tuple, class S>
   m.direction = static_cast<u8>(direction);
   m.hash[m.direction] = hashed;
   const Tuple& far = m.pair[1 - m.direction];
-  const u32 far_hash = s.hash(far);
+  const u32 far_hash = s.hashed(far);
   m.hash[1 - m.direction] = far_hash;
   if (s.table.find(far, far_hash).is) return reason::flow_other_held;
   {
     const in_section inside{s.world->guard};
-    if (s.template candidates_for<Tuple>().find(s.slot_of(far_hash), far, m.other) != got::one)
+    if (s.template candidates_for<Tuple>().find(far, far_hash, m.other) != got::one)
       return reason::flow_wait_other;
   }
   if (!m.other.who.names_flow()) return reason::flow_wait_other;
@@ -117,7 +117,7 @@ template <tuple_type Tuple, class S>
   const auto& pair = s.table.template tuples_of<Tuple>(index);
   for (u32 d = 0; d < 2; ++d) {
     const in_section inside{s.world->guard};
-    if (s.template candidates_for<Tuple>().find(s.slot_of(s.table.hash_of(index, d)), pair[d], seen) !=
+    if (s.template candidates_for<Tuple>().find(pair[d], s.table.hash_of(index, d), seen) !=
         got::one)
       continue;
     if (seen.closing && !seen.read) return d == s.making.direction ? reason::flow_closing : reason::flow_other_closing;

@@ -28,15 +28,49 @@ OCTEP_PASS_CALL void refuse(S& s, const candidate<Tuple>& hand, reason why, aske
   s.world->events(e);
 }
 
+// Whether time alone may take the objection away. Who meets another must change something first.
+[[nodiscard]] constexpr bool mends_itself(reason why) noexcept {
+  switch (why) {
+    case reason::flow_unsettled_opening:
+    case reason::flow_unsettled_one_way:
+    case reason::flow_wait_other:
+    case reason::cand_aged:
+    case reason::flow_nonhop_unresolved:
+    case reason::nhop_full:
+    case reason::nhop_barred:
+    case reason::auto_full:
+    case reason::flow_changed:
+    case reason::flow_unanswered: return true;
+    default: return false;
+  }
+}
+
+// What a refused attempt means for the candidate's place (rank_and_lot.hpp). Who waits for its other direction is kept for
+// it, and a place is kept for that one too, until the walk comes round.
+template <tuple_type Tuple, class S>
+OCTEP_PASS_CALL void rank(S& s, const candidate<Tuple>& hand, u32 hashed, reason why, instant now) noexcept {
+  auto& there = s.template candidates_for<Tuple>();
+  if constexpr (S::policies::choice::ranks) {
+    if (!mends_itself(why)) return;  // `take` ranked it so
+    const in_section inside{s.world->guard};
+    if (why != reason::flow_wait_other) return (void)there.tell(hand.tuple, hashed, tell_place::pardon, {});
+    const make_scratch<Tuple>& m = s.template scratch_for<Tuple>();
+    const u32 missing = 1 - m.direction;
+    if (there.tell(hand.tuple, hashed, tell_place::keep, {}) == told::yes)
+      (void)there.tell(m.pair[missing], m.hash[missing], tell_place::expect, tick::at(now));
+  }
+}
+
 // One attempt. `none`: a make began and its first command is posted.
 template <tuple_type Tuple, class S>
 [[nodiscard]] OCTEP_PASS_CALL reason attempt(S& s, const candidate<Tuple>& hand, asker by, instant now) noexcept {
-  const u32 hashed = s.hash(hand.tuple);
+  const u32 hashed = s.hashed(hand.tuple);
   reason why = making::eligible(s, hand, hashed, now);
   if (why == reason::none) why = making::begin<Tuple>(s, by, now);
   if (why == reason::none) return why;
   if (why == reason::auto_full) s.full = true;
   refuse(s, hand, why, by, now);
+  rank(s, hand, hashed, why, now);
   return why;
 }
 
@@ -55,6 +89,9 @@ namespace polling {
 template <class S>
 inline constexpr u32 slots_of_both = 2 * S::slots;
 
+// Polls after which a tuple that was kept for nothing may be kept again (candidate-policies of the specification, C16).
+inline constexpr u32 polls_to_forgive = 8;
+
 // Old stamps are clamped a slot a poll: every slot comes round in minutes, where days would do (`tick::oldest_age`).
 template <class S>
 void clamp_ages(S& s, instant now) noexcept {
@@ -69,6 +106,13 @@ void clamp_ages(S& s, instant now) noexcept {
 template <class S>
 void begin(S& s, instant now) noexcept {
   clamp_ages(s, now);
+  ++s.poll.number;
+  if constexpr (S::policies::choice::ranks) {
+    // Keyed by the hash's own key, so that no outsider foresees it.
+    const u32 secret = s.hashed(tuple4::make(s.poll.number, 0, 0, protocol::tcp));
+    s.candidates4.draw_anew(secret);
+    s.candidates6.draw_anew(secret);
+  }
   s.poll.began = now;
   s.poll.next = now + from_ms(s.values[setting::poll_ms]);
   s.counters.add(pass_counter::polls);
@@ -109,7 +153,10 @@ template <tuple_type Tuple, class S>
   u32 place = 0;
   {
     const in_section inside{s.world->guard};
-    took = s.template candidates_for<Tuple>().take(slot, s.poll.at.place, [](const auto&) noexcept { return true; }, hand, place);
+    auto& there = s.template candidates_for<Tuple>();
+    if constexpr (S::policies::choice::ranks)
+      if (s.poll.at.place == 0) there.end_keeping(slot, s.poll.number % polls_to_forgive == 0);
+    took = there.take(slot, s.poll.at.place, [](const auto&) noexcept { return true; }, hand, place);
   }
   if (took != got::one) {
     if (took == got::busy) s.counters.add(pass_counter::slots_busy);
@@ -124,10 +171,12 @@ template <tuple_type Tuple, class S>
   return posted;
 }
 
-// Walks until a command is posted (true) or the walk has ended (false).
+// Walks until a command is posted (true), or a slice of it or the whole of it is over (false).
 template <class S>
 [[nodiscard]] bool walk(S& s, instant now) noexcept {
+  const u64 until = s.counters.value(pass_counter::walk_seen) + S::policies::walk_slice;
   while (s.poll.slots_left != 0 && s.poll.spent < s.values[setting::poll_commands] && !s.makes_end()) {
+    if (s.counters.value(pass_counter::walk_seen) == until) return false;
     if (passing::at_slot<S>(s.poll.at, [&]<tuple_type Tuple>(u32 slot) { return step<Tuple>(s, slot, now); })) return true;
   }
   end(s, now);
@@ -176,7 +225,7 @@ void end(S& s, instant now) noexcept {
 // What a run may take in its half. Called under the slot's word.
 template <tuple_type Tuple, class S>
 [[nodiscard]] bool wanted_held(S& s, const candidate<Tuple>& c) noexcept {
-  const u32 hashed = s.hash(c.tuple);
+  const u32 hashed = s.hashed(c.tuple);
   if (!s.hot.perhaps(hashed)) return false;
   if (s.table.find(c.tuple, hashed).is) return true;
   if (!c.due) s.counters.add(pass_counter::fast_scans);
@@ -187,7 +236,7 @@ template <tuple_type Tuple, class S>
 [[nodiscard]] bool wanted_make(S& s, const candidate<Tuple>& c) noexcept {
   // A family that is not made is the poll's to explain: strangers' frames must not spend what others need.
   if (!c.due || !s.makes_family(Tuple::which)) return false;
-  const u32 hashed = s.hash(c.tuple);
+  const u32 hashed = s.hashed(c.tuple);
   if (s.is_left_to_poll(c.tuple, hashed)) return false;
   // What is held waits for a held half with attempts to spare: no make is spent on it.
   if (s.table.find(c.tuple, hashed).is) return false;
@@ -231,7 +280,7 @@ template <tuple_type Tuple, class S>
   s.counters.add(pass_counter::fast_make_tries);
   if (passing::attempt(s, hand, asker::run, now) == reason::none) return true;
   s.counters.add(pass_counter::fast_make_refused);
-  s.leave_to_poll(hand.tuple, s.hash(hand.tuple));
+  s.leave_to_poll(hand.tuple, s.hashed(hand.tuple));
   return false;
 }
 

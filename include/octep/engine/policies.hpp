@@ -19,7 +19,9 @@
 #include <octep/firewall.hpp>
 #include <octep/hash.hpp>
 #include <octep/next_hop.hpp>
+#include <octep/rank_and_lot.hpp>
 #include <octep/refusals.hpp>
+#include <octep/tags.hpp>
 
 namespace octep {
 
@@ -49,16 +51,22 @@ enum class walk_counts : u8 { commands_posted, attempts };
 struct default_policies {
   using atomics = builtin_atomics;
   using hash = keyed_mix;
-  using choice = oldest_goes;
-  using refusals = refusals_by_tuple<64, refusals_room, 256>;  // few of IPv6: recorded devices do not forward it
+  using choice = rank_and_lot;
+  using tags = scalar_tags;  // a host takes vector_tags
+  using refusals = refusals_by_tuple<128, refusals_room, 256>;  // few of IPv6: recorded devices do not forward it
   using make_budget = plain_budget;
-  static constexpr limits geometry{.slots = 64, .places = 4};
+  // Sixteen places keep a pair beside twelve hostile flows; 128 slots keep what 1,022 connections send, where 64 forget one
+  // frame in twelve (docs/choice.md).
+  static constexpr limits geometry{.slots = 128, .places = 16};
   static constexpr u32 rings = 8;  // receive rings (coprocessor.md)
   static constexpr walk_counts walk_budget = walk_counts::commands_posted;
   // Ours: a walk begins where the last one stopped, and marks are cleared when it ends. Recorded: each begins at slot 0,
   // and marks are cleared when it begins.
   static constexpr bool walk_resumes = true;
   static constexpr bool walk_end_clears_marks = true;
+  // Candidates that a walk looks at before the pass lock is given up for a moment: 2,048 strangers would keep it for
+  // milliseconds, most of them spent in the firewall (ours, N5).
+  static constexpr u32 walk_slice = 256;
 };
 
 }  // namespace octep

@@ -37,8 +37,7 @@ template <tuple_type Tuple, class S>
   const u32 switches = s.receive_switches.load_relaxed();
   const u32 hashed = s.hash(tuple);
   const bool perhaps_held = s.hot.perhaps(hashed);
-  const write_outcome wrote =
-      s.template candidates_for<Tuple>().write(s.slot_of(hashed), tuple, how, switches >> due_log2_shift);
+  const write_outcome wrote = s.template candidates_for<Tuple>().write(tuple, hashed, how, switches >> due_log2_shift);
   if (wrote.clash) {
     count.add(reason::clash);
     return {reason::clash, false};

@@ -84,6 +84,7 @@ struct poll_state {
   walk_cursor at;
   u32 slots_left = 0;
   u32 spent = 0;  // of poll_commands
+  u32 number = 0;  // of the poll; wraps
   instant began;  // the last one; the start, before the first
   instant next;
   u32 clamped = 0;  // the slot whose old stamps the last poll clamped
@@ -118,10 +119,10 @@ struct engine_state {
   using cell = typename atomics::template cell<T>;
   // No constraint here: clang 14 crashes on one beside a dependent template value.
   template <class Tuple>
-  using candidates_of = candidates<Tuple, Policies::geometry, typename Policies::choice, atomics>;
+  using candidates_of =
+      candidates<Tuple, Policies::geometry, typename Policies::choice, typename Policies::tags, atomics>;
 
   static constexpr u32 slots = Policies::geometry.slots;
-  static constexpr u32 slot_bits = bit_width(slots) - 1;
   static_assert(atomics_policy<atomics> && hash_policy<hash_type>);
 
   World* world = nullptr;  // (s)
@@ -201,6 +202,12 @@ struct engine_state {
     return full || makes_barred || discard_owed || !values.on(setting::auto_make);
   }
 
+  // For passes: the receive path has a copy of its own in its way.
+  template <tuple_type Tuple>
+  [[nodiscard]] OCTEP_PASS_CALL u32 hashed(const Tuple& t) const noexcept {
+    return hash(t);
+  }
+
   // The tuple is the poll's until the poll has been round (system.md 7).
   template <tuple_type Tuple>
   OCTEP_PASS_CALL void leave_to_poll(const Tuple& t, u32 hashed) noexcept {
@@ -216,7 +223,7 @@ struct engine_state {
     return f == family::ipv4 || (world->device.forwards_ipv6 && values.on(setting::ipv6) && table.has_room_for(f));
   }
 
-  [[nodiscard]] static constexpr u32 slot_of(u32 hashed) noexcept { return top_bits(hashed, slot_bits); }
+  [[nodiscard]] static constexpr u32 slot_of(u32 hashed) noexcept { return candidates_of<tuple4>::slot_of(hashed); }
 };
 
 // Around every slot word a pass takes.

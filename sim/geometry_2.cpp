@@ -1,7 +1,0 @@
-#include "sim/geometries_impl.hpp"
-
-namespace octep::sim {
-
-template std::unique_ptr<appliance> with_places<2>(const appliance_options&, std::string&);
-
-}  // namespace octep::sim

@@ -1,0 +1,7 @@
+#include "sim/geometries_impl.hpp"
+
+namespace octep::sim {
+
+template std::unique_ptr<appliance> with_table<oldest_goes, 4>(const appliance_options&, std::string&);
+
+}  // namespace octep::sim
