@@ -14,8 +14,8 @@
 // memory of its own.
 // What that buys: `next` is one load, so an idle worker sleeps exactly as long as it may; set, drop and pop cost what is
 // pending, not what could be, and are bounded by the height: at 2,000,000 pending, 11 nodes up or 11 x 4 down. A hierarchical
-// wheel sets and drops in a constant time and was measured beside it (docs/scale.md): its `next` is a lower bound or a search
-// through a list, its order among equals is that of arrival, and a passing of many slots at once has no bound.
+// wheel would set and drop in a constant time, but its `next` is a lower bound or a search through a list, its order among
+// equals is that of arrival, and a passing of many slots at once has no bound.
 // Concurrency: everything under the pass lock.
 #pragma once
 
