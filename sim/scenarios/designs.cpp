@@ -10,6 +10,8 @@ const std::vector<design>& designs() {
       recorded_four_places(),
       ours_four_places(),
       ours_sixteen_places(),
+      ranked_sixteen_places(),
+      ranked_in_twice_the_slots(),
   };
   return all;
 }

@@ -31,5 +31,7 @@ struct design {
 [[nodiscard]] design recorded_four_places();
 [[nodiscard]] design ours_four_places();
 [[nodiscard]] design ours_sixteen_places();
+[[nodiscard]] design ranked_sixteen_places();
+[[nodiscard]] design ranked_in_twice_the_slots();
 
 }  // namespace octep::sim::scenarios

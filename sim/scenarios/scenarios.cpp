@@ -140,7 +140,6 @@ sharing self_colliding_through_nat(const design& d, u64 seed) {
     reply.v4 = reverse(t);
     if (r.box().translate_reply(reply, opened_all) && r.slot_of(reply.v4) == r.slot_of(t)) colliding.push_back(t);
   }
-  if (colliding.empty()) return {{0.0}, 0};
   return drive(r, colliding, r.any_phase_after(opened_all), true, true);
 }
 

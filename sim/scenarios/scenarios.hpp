@@ -17,7 +17,7 @@ struct sharing {
   std::vector<double> made_at;  // in order; `never_s` for those that were not within eight seconds
   u64 evicted = 0;              // unread candidates that another tuple overwrote, until all were made
 
-  [[nodiscard]] double slowest() const { return made_at.back(); }
+  [[nodiscard]] double slowest() const { return made_at.empty() ? 0 : made_at.back(); }  // 0 where there was no flow
   [[nodiscard]] u64 made() const;
 };
 // `in_turn`: one program drives them in rounds, as the recorded tool did. Else each keeps its own time.

@@ -75,9 +75,9 @@ sample_sizes sample_sizes::quick() {
   sample_sizes n;
   n.sharing = 10;
   n.nine_hundred = 1;
-  n.hostile = 4;
-  n.hostile_patience_s = 12;
-  n.scans = 8;
+  n.hostile = 2;
+  n.hostile_patience_s = 6;
+  n.scans = 4;
   n.mix = 1;
   return n;
 }
