@@ -27,7 +27,6 @@ rig::rig(const design& d, u64 seed, bool nat)
     : box_{d.make(options_for(d, seed, nat))},
       hash_{d.hash(), seed},
       slot_bits_{bit_width(d.slots) - 1},
-      slots_{d.slots},
       random_{seed, 12},
       traffic_{*box_, seed},
       tried_in_(d.slots) {

@@ -68,7 +68,6 @@ class rig {
   std::unique_ptr<appliance> box_;
   any_hash hash_;
   u32 slot_bits_;
-  u32 slots_;
   generator random_;
   driver traffic_;
   std::unordered_map<wide_tuple, made_when, wide_tuple_hash> made_;
