@@ -126,7 +126,7 @@ TEST(KeptPairs, AreKeptOnceUntilForgiven) {
   slot.table->end_keeping(0, true);
   EXPECT_EQ(slot.tell(1, tell_place::keep), told::yes);
   slot.table->end_keeping(0, true);
-  EXPECT_EQ(slot.tell(1, tell_place::keep), told::yes) << "forgiven at once";
+  EXPECT_EQ(slot.tell(1, tell_place::keep), told::no) << "what it was kept for since is forgiven the next time";
 }
 
 TEST(KeptPairs, APlaceThatIsNotForgivenStaysSoWhereItMovesTo) {
@@ -288,7 +288,7 @@ class ranked_list {
   void end_keeping(bool forgive) {
     for (auto& p : places) {
       if (!p) continue;
-      p->used_up = !forgive && (p->used_up || p->kept);
+      p->used_up = (p->used_up && !forgive) || p->kept;
       p->kept = false;
     }
   }
