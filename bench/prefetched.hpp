@@ -71,7 +71,7 @@ class prefetched<boost_map<u32>> {
     const auto& arrays = table.*member_of(detail::boost_arrays{});
     usize hashes[longest_batch];
     for (usize i = 0; i < asked.size(); ++i) {
-      hashes[i] = hash_by_high_bits{}(asked[i]);
+      hashes[i] = map_.hash_function()(asked[i]);
       __builtin_prefetch(arrays.groups + (hashes[i] >> arrays.groups_size_index));
     }
     for (usize i = 0; i < asked.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "bench/dpdk/dpdk.hpp"
 #include "bench/streams.hpp"
 #include "bench/targets/targets.hpp"
 #include "sim/recorded_hash_fault.hpp"
@@ -60,6 +61,10 @@ void measure_family(report& out, const options& o, const char* id, const char* w
 #endif
   enter(r, role::shown, "jhash", over, spread::jenkins{1});
   enter(r, role::shown, "Toeplitz, bit by bit", over, spread::toeplitz{1});
+  if constexpr (dpdk_takes_part && Tuple::which == octep::family::ipv4) {
+    r.enter(role::shown, "rte_jhash", dpdk_jhash(over, times_a_lap));
+    r.enter(role::shown, "rte_softrss", dpdk_toeplitz(over, times_a_lap));
+  }
   r.run(5, o.rounds(60));
   out.add(id, what, r, "octep", 2.0);
   std::string others;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 
+#include "bench/dpdk/dpdk.hpp"
 #include "bench/ours.hpp"
 #include "bench/prefetched.hpp"
 #include "bench/streams.hpp"
@@ -70,6 +71,11 @@ struct everybody {
       }
       batched.emplace_back(name + ", one by one", single.back().second);
     });
+    if (dpdk_takes_part) {
+      const dpdk_look_up rte = dpdk_hold(count);
+      single.emplace_back(rte_hash_called, rte.single);
+      batched.emplace_back(fmt::format("{}, in bulk", rte_hash_called), rte.bulk);
+    }
   }
 
   void measure(report& out, const options& o, const char* what, const stream& asked, double target) const {

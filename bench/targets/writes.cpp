@@ -8,6 +8,7 @@
 #include <bit>
 #include <memory>
 
+#include "bench/dpdk/dpdk.hpp"
 #include "bench/ours.hpp"
 #include "bench/remembered.hpp"
 #include "bench/rivals.hpp"
@@ -140,6 +141,7 @@ void measure(report& out, const options& o, u32 flows, order by, double target) 
     enter(r, role::rival, fmt::format("{}{}", Map::called, pthread_lock::called), s,
           std::make_shared<locked_map<Map, pthread_lock>>(flows));
   });
+  if (dpdk_takes_part) r.enter(role::rival, std::string{rte_hash_called}, dpdk_write(s));
   r.run(5, o.rounds(90));
 
   const std::string stem = fmt::format("-{}-{}", flows, name_of(by) == "Zipf" ? "zipf" : "uniform");
