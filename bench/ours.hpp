@@ -98,7 +98,11 @@ class our_connections {
   // each(u32 name) for every tuple, in order.
   template <class Each>
   [[gnu::always_inline]] void find_all(std::span<const tuple4> asked, Each&& each) const noexcept {
-    for (const tuple4& t : asked) each(find(t));
+    u32 hashes[batch];
+    found said[batch];
+    for (usize i = 0; i < asked.size(); ++i) hashes[i] = mix_(asked[i]);
+    table_.find_batch(asked.data(), hashes, asked.size(), said);
+    for (usize i = 0; i < asked.size(); ++i) each(name_of(said[i]));
   }
 
  private:
