@@ -25,9 +25,10 @@
 //      directions of a pair stand in a slot of sixteen at the first walk after they came.
 //   2. Any D: a tuple that was written and is not refused is met with a probability of at least the lottery's places that
 //      are not kept, over D, at each poll anew: every tuple that ever entered draws once, and what leaves the lottery has a
-//      worse ticket than all that stay. (Where sixteen bits of two hashes are alike they tie, by order. In a slot of four or
-//      five whose clock is all kept the newcomers come into the lottery itself: count one place less. A refused tuple that
-//      writes again makes room first: what is promised is promised to those whose attempt may still come to something.)
+//      worse ticket than all that stay. (Drawn anew between two walks of the slot, a tuple of before has to win twice. Where
+//      sixteen bits of two hashes are alike they tie, by order. In a slot of four or five whose clock is all kept the
+//      newcomers come into the lottery itself: count one place less. A refused tuple that writes again makes room first:
+//      what is promised is promised to those whose attempt may still come to something.)
 //   3. Met once, and kept with a place for its partner: made by the next poll if the partner sends before it. (A place is
 //      found where one is empty or read: in a slot full of unread ones there is none, and the partner comes as others do.)
 // Nobody can do better than P / D on average among tuples that look alike, so "always" ends where D passes P - k.
