@@ -60,6 +60,7 @@ class next_hops {
   [[nodiscard]] bool init(arena& memory, u32 capacity, u16 last_revision = 0) noexcept {
     entries_ = memory.take<next_hop_entry>(capacity);
     turn_ = 0;
+    owed_ = 0;
     for (next_hop_entry& e : entries_) {
       e = next_hop_entry{};
       e.revision = last_revision;
@@ -84,7 +85,7 @@ class next_hops {
       }
     }
     if (equal != nullptr) {
-      if (equal->state == next_hop_state::idle) equal->state = next_hop_state::programmed;
+      if (equal->state == next_hop_state::idle) become(*equal, next_hop_state::programmed);
       ++equal->references;
       return {handle_of(*equal), true, false, false, equal->state == next_hop_state::setting};
     }
@@ -116,7 +117,7 @@ class next_hops {
   void bar(handle h) noexcept {
     next_hop_entry* const e = in_use(h);
     if (e != nullptr && (e->state == next_hop_state::setting || e->state == next_hop_state::releasing))
-      e->state = next_hop_state::barred;
+      become(*e, next_hop_state::barred);
   }
 
   // One reference less. The last one makes a programmed entry idle; in `setting` it frees the index without a command,
@@ -175,6 +176,7 @@ class next_hops {
     return e.state != next_hop_state::free && e.revision == h.revision ? &e : nullptr;
   }
   [[nodiscard]] const next_hop_entry* next_owed() const noexcept {
+    if (owed_ == 0) return nullptr;
     const next_hop_entry* owed = nullptr;
     for (const next_hop_entry& e : entries_) {
       if (e.state == next_hop_state::releasing) return &e;
@@ -182,18 +184,26 @@ class next_hops {
     }
     return owed;
   }
+  [[nodiscard]] static constexpr bool owes(next_hop_state s) noexcept {
+    return s == next_hop_state::idle || s == next_hop_state::releasing;
+  }
+  void become(next_hop_entry& e, next_hop_state to) noexcept {
+    owed_ += (owes(to) ? 1U : 0U) - (owes(e.state) ? 1U : 0U);
+    e.state = to;
+  }
   void make_idle(next_hop_entry& e) noexcept {
-    e.state = next_hop_state::idle;
+    become(e, next_hop_state::idle);
     e.turn = turn_++;
   }
   void make_free(next_hop_entry& e) noexcept {
-    e.state = next_hop_state::free;
+    become(e, next_hop_state::free);
     e.references = 0;
     e.turn = turn_++;
   }
 
   span<next_hop_entry> entries_;
   u64 turn_ = 0;
+  u32 owed_ = 0;  // entries that are idle or being released: asked at every boundary, and nearly always none
 };
 
 }  // namespace octep
