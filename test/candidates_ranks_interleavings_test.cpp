@@ -211,7 +211,7 @@ TEST(RankedInterleavings, TwoWritersAndAPassThatKeepsAreAccountedForExactly) {
   expect_exact<four>({"two newcomers, one of them twice, beside a pair that is kept",
                       a_pair_is_kept<four>,
                       {[](auto& h) { (void)h.write(20), (void)h.write(21); }, [](auto& h) { (void)h.write(20); },
-                       [](auto& h) { h.table.draw_anew(0x7777); }}});
+                       [](auto& h) { h.table.draw_anew(0, 0x7777); }}});
 }
 
 // --- a guess that is stale --------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ void one_moves_at_the_next_newcomer(history<Table>& h) {
   for (u32 secret = 1; secret != 1'000; ++secret) {
     history<Table> trial;
     full(trial);
-    trial.table.draw_anew(secret * 0x0101'0107U);
+    trial.table.draw_anew(0, secret * 0x0101'0107U);
     (void)trial.write(20);
     u32 at = 0;
     (void)trial.table.for_each_place(0, [&](u32 place, const candidate<tuple4>& c) {
@@ -231,7 +231,7 @@ void one_moves_at_the_next_newcomer(history<Table>& h) {
     });
     if (at < 2) continue;
     full(h);
-    h.table.draw_anew(secret * 0x0101'0107U);
+    h.table.draw_anew(0, secret * 0x0101'0107U);
     return;
   }
   h.wrong = "no secret moves the first place";

@@ -131,7 +131,7 @@ TEST(KeptPairs, AreKeptOnceUntilForgiven) {
 
 TEST(KeptPairs, APlaceThatIsNotForgivenStaysSoWhereItMovesTo) {
   slot_of_a_table<4> slot;
-  slot.table->draw_anew(0);
+  slot.table->draw_anew(0, 0);
   const auto prepare = [&](u32 id) {
     (void)slot.write(id);
     (void)slot.walk();
@@ -142,7 +142,7 @@ TEST(KeptPairs, APlaceThatIsNotForgivenStaysSoWhereItMovesTo) {
   prepare(1);
   for (u32 i = 1; i < 40 && slot.find(1); ++i) {
     EXPECT_EQ(slot.tell(1, tell_place::keep), told::no) << i;
-    slot.table->draw_anew(i * 0x1234'5677U);
+    slot.table->draw_anew(0, i * 0x1234'5677U);
     (void)slot.write(1);
     slot.strangers(i % 5);
   }
@@ -267,8 +267,9 @@ class ranked_list {
     }
     if (at == nullptr) {
       if (what != tell_place::expect || kept() >= most_kept) return told::no;
+      const bool some_empty = std::any_of(places.begin(), places.end(), [](const auto& p) { return !p; });
       for (u32 i = 0; i < Places && at == nullptr; ++i)
-        if (!places[i] || (places[i]->shown.read && !places[i]->kept)) {
+        if (some_empty ? !places[i] : places[i]->shown.read && !places[i]->kept) {
           places[i] = place{id, {}};
           at = &*places[i];
           at->shown.tuple = tuple_of(id);
@@ -333,7 +334,8 @@ class ranked_list {
     u32 glance = 0;
     (void)slot.admit(0, tuple_of(id), hash_of(id), packed_arrival{arrival{}}, 4, glance);
     // The order is what counts: the model compares signed numbers.
-    return static_cast<int>(typename image::view{slot, glance, tick{}, draw}.ticket(0) ^ 0x8000'0000U);
+    slot.set_draw(draw);
+    return static_cast<int>(typename image::view{slot, glance, tick{}}.ticket(0) ^ 0x8000'0000U);
   }
 
   place* make_room(write_outcome& outcome) {
@@ -401,7 +403,7 @@ class ranked_twins {
         return {};
       case 6:
         list_.draw = (s.detail + s.which * 256U) * 0x0101'6b35U;
-        slot_.table->draw_anew(list_.draw);
+        slot_.table->draw_anew(0, list_.draw);
         return {};
       case 7: {
         emptied gone;

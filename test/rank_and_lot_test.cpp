@@ -373,7 +373,7 @@ TEST(RankAndLotReliedOn, TheWalkMeetsAsManyInSlotsOfSixAndEight) {
 // Sixteen places with any history, runs that take what is due, and fourteen tuples as often as they like.
 RC_GTEST_PROP(RankAndLotReliedOn, TheWalkOrARunMeetsFourteenWhateverWentBefore, ()) {
   one_slot<16> slot{*rc::gen::element(hashes::all_different, hashes::one_tag, hashes::in_the_lowest_bit, hashes::one_hash)};
-  slot.table.draw_anew(*rc::gen::arbitrary<u32>());
+  slot.table.draw_anew(0, *rc::gen::arbitrary<u32>());
   const auto tell_some = [&](u32 id) {
     const auto what = *rc::gen::weightedElement<int>({{4, -1}, {2, 1}, {2, 2}, {1, 3}});
     if (what >= 0) (void)slot.tell(id, static_cast<tell_place>(what));
@@ -430,7 +430,8 @@ std::vector<u32> climbing_hashes(u32 n) {
     image slot;
     u32 glance = 0;
     (void)slot.admit(0, tuple_of(0), hashed, packed_arrival{arrival{}}, 4, glance);
-    by_ticket.emplace_back(typename image::view{slot, glance, tick{}, 1}.ticket(0), hashed);
+    slot.set_draw(1);
+    by_ticket.emplace_back(typename image::view{slot, glance, tick{}}.ticket(0), hashed);
   }
   std::sort(by_ticket.begin(), by_ticket.end());
   std::vector<u32> climbing;
@@ -451,7 +452,7 @@ odds odds_of(u32 length, u32 distinct, u32 kept) {
     u64 orders = 0;
     do {
       one_slot<Places> slot;
-      slot.table.draw_anew(1);
+      slot.table.draw_anew(0, 1);
       slot.hash_as(order);
       if (begin_with(slot, {Places, 0, 0, kept, 0, false}, 0) != bits_of(kept)) return ADD_FAILURE() << "not kept";
       for (const u32 id : frames) (void)slot.write(id);
@@ -505,7 +506,7 @@ u32 met_of(const slow_tuple& slow, u32 draws) {
   const auto next_of = [&number] { return number = number * 1'664'525 + 1'013'904'223; };
   const auto draw = [&next_of](auto& slot) {
     const u32 high = next_of() & 0xffff'0000U;
-    slot.table.draw_anew(high | next_of() >> 16);
+    slot.table.draw_anew(0, high | next_of() >> 16);
   };
   std::vector<u32> hash_of_id{slow.hashed};
   while (hash_of_id.size() < slow.distinct) hash_of_id.push_back(next_of() >> 16);

@@ -21,7 +21,8 @@ struct slot_alone {
   u32 glance = 0;
 
   [[nodiscard]] auto view(u32 draw = 1, tick now = {}) {
-    return typename ranked<Places, Tuple>::view{image, glance, now, draw};
+    image.set_draw(draw);
+    return typename ranked<Places, Tuple>::view{image, glance, now};
   }
   [[nodiscard]] candidate<Tuple> at(u32 place) const {
     candidate<Tuple> out;

@@ -26,17 +26,6 @@
 
 namespace octep {
 
-namespace detail {
-template <bool First, class T, class U>
-struct one_of {
-  using type = T;
-};
-template <class T, class U>
-struct one_of<false, T, U> {
-  using type = U;
-};
-}  // namespace detail
-
 enum class got : u8 { none, busy, one };
 enum class told : u8 { not_now, no, yes };
 
@@ -87,6 +76,11 @@ requires(L.valid()) class candidates {
     return outcome;
   }
 
+  // A pass: nothing to take, and nothing to end. A slot that somebody holds is not quiet.
+  // Relaxed: a run that was kicked sees what was released before its kick, since the worker took the kick before it looks; a
+  // poll that misses a frame of this moment meets it a poll later.
+  [[nodiscard, gnu::always_inline]] bool quiet(u32 slot) const noexcept { return slots_[slot].word.glance() == 0; }
+
   // A pass. Takes the first unread candidate in places [from, places) that `want(const candidate&) -> bool` accepts:
   // copies it to `out` as it stood, marks it read, no longer due, its closing mark not to outlive its next frame.
   // `out` and `place` mean something for `one` only. `busy`: the word is held, skip the slot. What is taken ranks as
@@ -94,8 +88,7 @@ requires(L.valid()) class candidates {
   template <class Want>
   [[nodiscard]] got take(u32 slot, u32 from, Want&& want, candidate<Tuple>& out, u32& place) noexcept {
     place_row& s = slots_[slot];
-    // A run that was kicked sees the glance, since the writer released it before its kick and the worker took the kick
-    // before it looks; a poll that misses a frame of this moment meets it a poll later.
+    // Relaxed: see quiet.
     if ((s.word.glance() & (glances::unread | s.word.taken)) == 0) return got::none;
     word_hold<A> hold{s.word};
     if (!hold) return got::busy;
@@ -136,7 +129,9 @@ requires(L.valid()) class candidates {
     if constexpr (ranks) {
       if (i == places) {
         // Over what is empty or read; nobody who waits to be seen makes room for somebody who has not come.
-        const place_set room = all_places<places> & ~(hold.glance & glances::unread) & ~s.columns.kept();
+        const place_set empty = all_places<places> & ~s.columns.written();
+        place_set room = all_places<places> & ~(hold.glance & glances::unread) & ~s.columns.kept();
+        if (empty != 0) room = empty;
         if (what != tell_place::expect || room == 0 || size_of(s.columns.kept()) >= Choice::most_kept) return told::no;
         i = first_of(room);
         s.columns.expect(i, t, hashed, now, hold.glance);
@@ -156,16 +151,20 @@ requires(L.valid()) class candidates {
   // were kept for nothing may be kept again.
   void end_keeping(u32 slot, bool forgive) noexcept requires ranks {
     place_row& s = slots_[slot];
-    if (!forgive && (s.word.glance() & (glances::keeps | s.word.taken)) == 0) return;
+    if ((s.word.glance() & glances::keeps) == 0) return;
     word_hold<A> hold{s.word};
-    if (!hold) return;
-    s.columns.end_keeping(hold.glance);
+    if (!hold) return;  // at the next poll
     if (forgive) s.columns.forgive();
+    s.columns.end_keeping(hold.glance);
   }
 
-  // A poll. What makes the lottery's tickets until the next: nobody outside can foresee it. Any number.
-  // Relaxed: a frame that draws by the last poll's number for a moment longer draws as well.
-  void draw_anew(u32 secret) noexcept requires ranks { draw_.store_relaxed(secret); }
+  // A poll, when its walk comes to the slot: the lottery's tickets of the time until it comes again are made of `secret`,
+  // any number that nobody outside can foresee. Not earlier: who waits to be read would have to win twice. A slot whose
+  // word is held keeps its tickets.
+  void draw_anew(u32 slot, u32 secret) noexcept requires ranks {
+    word_hold<A> hold{slots_[slot].word};
+    if (hold) slots_[slot].columns.set_draw(secret);
+  }
 
   // --- all of a slot ---
 
@@ -219,20 +218,14 @@ requires(L.valid()) class candidates {
   // Out of the way of all frames whose tuple the slot holds.
   [[nodiscard, gnu::noinline]] write_outcome newcomer(place_row& s, const Tuple& t, u32 hashed, arrival frame, u32 due_log2,
                                                       u32 glance) noexcept {
-    u32 draw = 1;
-    if constexpr (ranks) draw = draw_.load_relaxed();  // relaxed: see draw_anew
-    typename image::view as_met{s.columns, glance, frame.at, draw};
+    typename image::view as_met{s.columns, glance, frame.at};
     const write_outcome outcome =
         s.columns.admit(Choice::choose(as_met), t, hashed, packed_arrival{frame}, due_log2, glance);
     s.word.release(glance);
     return outcome;
   }
 
-  struct no_draw {};
-  using draw_cell = typename A::template cell<u32>;
-
   place_row slots_[L.slots];
-  [[no_unique_address]] typename detail::one_of<ranks, draw_cell, no_draw>::type draw_;  // written by polls, read by any ring
 };
 
 }  // namespace octep

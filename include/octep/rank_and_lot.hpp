@@ -13,7 +13,7 @@
 //   places 0 to P/2 - 1     the clock: who was written again since the clock's hand came by is passed over once; if all
 //                           were, the last it came by goes. Keeps the busy: a tuple of many frames stays until its
 //                           count asks for a make
-//   places P/2 to P - 1     the lottery: each tuple has a ticket, drawn anew at each poll, and the best tickets stay. Keeps
+//   places P/2 to P - 1     the lottery: each tuple has a ticket, drawn anew when the walk comes by, and the best tickets stay. Keeps
 //                           the slow: a chance that neither rate nor phase can spoil
 //
 //   The newcomer takes the place of the clock's victim. The victim moves over the lottery's loser if its ticket is better.
@@ -25,8 +25,7 @@
 //      directions of a pair stand in a slot of sixteen at the first walk after they came.
 //   2. Any D: a tuple that was written and is not refused is met with a probability of at least the lottery's places that
 //      are not kept, over D, at each poll anew: every tuple that ever entered draws once, and what leaves the lottery has a
-//      worse ticket than all that stay. (Drawn anew between two walks of the slot, a tuple of before has to win twice. Where
-//      sixteen bits of two hashes are alike they tie, by order. In a slot of four or five whose clock is all kept the
+//      worse ticket than all that stay. (Where sixteen bits of two hashes are alike they tie, by order. In a slot of four or five whose clock is all kept the
 //      newcomers come into the lottery itself: count one place less. A refused tuple that writes again makes room first:
 //      what is promised is promised to those whose attempt may still come to something.)
 //   3. Met once, and kept with a place for its partner: made by the next poll if the partner sends before it. (A place is

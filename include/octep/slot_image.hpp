@@ -2,9 +2,9 @@
 //
 // Floor 3.
 //
-//   glance      bits 0-15 unread, by place | bit 16 a place is kept
+//   glance      bits 0-15 unread, by place | bit 16 a place is kept or was, which a poll has to end
 //               (with the word: slot_word.hpp; every function below takes it from its holder and changes it)
-//   ranks       written | refused | kept | used up (a set of places each) | next | hand
+//   ranks       written | refused | kept | used up (a set of places each) | next | hand | draw
 //   tags        low byte of the hash, then its second byte, a column each
 //   seen        of places 0 to 7, the low byte of their frames when the clock's hand came by
 //   place       tuple words but the last two | ports | state | identity | where | association | tick
@@ -138,11 +138,11 @@ class slot_image {
     guarded<u64, A> association_tick = {};
   };
 
-  // A slot as a newcomer of `now` meets it. `draw` is this poll's secret, any number.
+  // A slot as a newcomer of `now` meets it.
   class view {
    public:
     static constexpr u32 places = Places;
-    view(slot_image& slot, u32& glance, tick now, u32 draw) noexcept : slot_{slot}, glance_{glance}, now_{now}, draw_{draw} {}
+    view(slot_image& slot, u32& glance, tick now) noexcept : slot_{slot}, glance_{glance}, now_{now} {}
 
     [[nodiscard]] place_set written() const noexcept { return slot_.written(); }
     [[nodiscard]] place_set unread() const noexcept { return glance_ & glances::unread; }
@@ -152,7 +152,7 @@ class slot_image {
     [[nodiscard]] bool again(u32 place) const noexcept { return slot_.frames_byte(place) != slot_.seen_byte(place); }
     // Mixed before it is multiplied: a product alone leaves a hash of zeros, and those that end in many, with the worst
     // ticket of every poll. The factor is ours, odd; no two hashes have one ticket.
-    [[nodiscard]] u32 ticket(u32 place) const noexcept { return (slot_.hash_bits(place) ^ draw_) * 0x9e37'79b9U; }
+    [[nodiscard]] u32 ticket(u32 place) const noexcept { return (slot_.hash_bits(place) ^ slot_.draw_) * 0x9e37'79b9U; }
     [[nodiscard]] u32 next() const noexcept { return slot_.next_; }
     [[nodiscard]] u32 hand() const noexcept { return slot_.hand_; }
     void forget_again(u32 place) noexcept { slot_.set_seen(place, slot_.frames_byte(place)); }
@@ -163,7 +163,6 @@ class slot_image {
     slot_image& slot_;
     u32& glance_;
     const tick now_;
-    const u32 draw_;
   };
 
   [[nodiscard]] place_set written() const noexcept { return written_; }
@@ -304,9 +303,10 @@ class slot_image {
   void end_keeping(u32& glance) noexcept {
     used_up_ = static_cast<u16>(used_up_ | kept_);
     kept_ = 0;
-    glance &= ~glances::keeps;
+    if (used_up_ == 0) glance &= ~glances::keeps;
   }
   void forgive() noexcept { used_up_ = 0; }
+  void set_draw(u32 secret) noexcept { draw_ = secret; }
 
   [[nodiscard, gnu::noinline]] emptied empty(u32& glance) noexcept {
     emptied gone;
@@ -389,6 +389,7 @@ class slot_image {
   guarded<u16, A> used_up_ = {};
   guarded<u8, A> next_ = {};
   guarded<u8, A> hand_ = {};
+  guarded<u32, A> draw_ = {};  // what makes tickets of hashes until the walk comes again
   typename A::template cell<u64> tags_[2];  // written under the word, read by anybody
   guarded<u64, A> more_tags_[2] = {};
   guarded<u64, A> seen_ = {};
@@ -399,8 +400,8 @@ class slot_image {
 // The choice on a given slot, as `candidates::write` makes it under the word.
 template <class Choice, tuple_type Tuple, u32 Places, bool Ranked, class Tags, class A>
 [[nodiscard]] chosen choose_in(slot_image<Tuple, Places, Ranked, Tags, A>& slot, u32& glance, const Tuple& t, u32 hashed,
-                               tick now, u32 draw = 1) noexcept {
-  typename slot_image<Tuple, Places, Ranked, Tags, A>::view seen{slot, glance, now, draw};
+                               tick now) noexcept {
+  typename slot_image<Tuple, Places, Ranked, Tags, A>::view seen{slot, glance, now};
   return choose_place<Choice>(seen, slot.place_of(t, hashed));
 }
 

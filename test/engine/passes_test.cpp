@@ -30,6 +30,23 @@ using recorded = walk_policies<walk_counts::attempts, false, refusals_by_slot<16
 
 constexpr start_options roomy{.connections = 64, .next_hops = 8, .ipv6_connections = false};
 
+struct slicing : ours {
+  static constexpr u32 walk_slice = 5;
+};
+
+TEST(poll, gives_the_lock_up_between_slices_of_a_walk) {
+  bench_top<slicing> top{roomy};
+  for (u32 n = 1; n <= 12; ++n) (void)top.frame(flow(n), 1, n);
+  top.now = instant{6'000'000};
+  EXPECT_EQ(top.next().until, instant{}) << "at once, when the lock was free";
+  EXPECT_EQ(top.count(pass_counter::walk_seen), 5U);
+  EXPECT_EQ(top.next().until, instant{});
+  EXPECT_EQ(top.count(pass_counter::walk_seen), 10U);
+  EXPECT_EQ(top.next().until, instant{7'000'000});
+  EXPECT_EQ(top.count(pass_counter::walk_seen), 12U);
+  EXPECT_EQ(top.count(pass_counter::polls), 1U);
+}
+
 TEST(poll, is_due_once_a_second_and_idle_says_when) {
   bench_top<> top;
   EXPECT_EQ(top.next().what, step::kind::idle);
@@ -219,6 +236,24 @@ TEST_F(run, leaves_a_refused_tuple_to_the_poll_and_only_that_tuple) {
   top.to_next_poll();
   top.settle();
   EXPECT_EQ(top.count(pass_counter::auto_made), 2U);
+}
+
+// Whoever is due asks once at each doubling of its count: what a run has no make left for must not wait for the next.
+TEST_F(run, asks_again_for_those_it_had_no_make_left_for) {
+  for (u32 n = 1; n <= 10; ++n) {
+    known(n);
+    top.both(flow(n), 100 * n, 16);
+  }
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_made), 4U);
+  EXPECT_EQ(top.next().until, top.now + from_ms(5));
+  top.now.us += 5'000;
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_made), 8U);
+  top.now.us += 5'000;
+  top.settle();
+  EXPECT_EQ(top.count(pass_counter::fast_made), 10U);
+  EXPECT_TRUE(top.now + from_ms(5) < top.next().until) << "nobody is left to ask for";
 }
 
 TEST(recorded_run, leaves_the_whole_slot_to_the_poll) {

@@ -74,6 +74,12 @@ template <tuple_type Tuple, class S>
   return why;
 }
 
+// Whether nobody waits in the cursor's slot. Most slots are quiet most of the time: a pass must not pay for them.
+template <class S>
+[[nodiscard]] bool quiet(const S& s, const walk_cursor& at) noexcept {
+  return at.place == 0 && (at.slot < S::slots ? s.candidates4.quiet(at.slot) : s.candidates6.quiet(at.slot - S::slots));
+}
+
 // Visits the cursor's slot of its family: f.template operator()<Tuple>(slot).
 template <class S, class F>
 auto at_slot(const walk_cursor& at, F&& f) noexcept {
@@ -109,9 +115,7 @@ void begin(S& s, instant now) noexcept {
   ++s.poll.number;
   if constexpr (S::policies::choice::ranks) {
     // Keyed by the hash's own key, so that no outsider foresees it.
-    const u32 secret = s.hashed(tuple4::make(s.poll.number, 0, 0, protocol::tcp));
-    s.candidates4.draw_anew(secret);
-    s.candidates6.draw_anew(secret);
+    s.poll.secret = s.hashed(tuple4::make(s.poll.number, 0, 0, protocol::tcp));
   }
   s.poll.began = now;
   s.poll.next = now + from_ms(s.values[setting::poll_ms]);
@@ -155,7 +159,10 @@ template <tuple_type Tuple, class S>
     const in_section inside{s.world->guard};
     auto& there = s.template candidates_for<Tuple>();
     if constexpr (S::policies::choice::ranks)
-      if (s.poll.at.place == 0) there.end_keeping(slot, s.poll.number % polls_to_forgive == 0);
+      if (s.poll.at.place == 0) {
+        there.end_keeping(slot, s.poll.number % polls_to_forgive == 0);
+        there.draw_anew(slot, s.poll.secret);
+      }
     took = there.take(slot, s.poll.at.place, [](const auto&) noexcept { return true; }, hand, place);
   }
   if (took != got::one) {
@@ -177,6 +184,11 @@ template <class S>
   const u64 until = s.counters.value(pass_counter::walk_seen) + S::policies::walk_slice;
   while (s.poll.slots_left != 0 && s.poll.spent < s.values[setting::poll_commands] && !s.makes_end()) {
     if (s.counters.value(pass_counter::walk_seen) == until) return false;
+    if (passing::quiet(s, s.poll.at)) {
+      do next_slot(s);
+      while (s.poll.slots_left != 0 && passing::quiet(s, s.poll.at));
+      continue;
+    }
     if (passing::at_slot<S>(s.poll.at, [&]<tuple_type Tuple>(u32 slot) { return step<Tuple>(s, slot, now); })) return true;
   }
   end(s, now);
@@ -285,6 +297,11 @@ template <tuple_type Tuple, class S>
 }
 
 template <class S>
+void skip_quiet(S& s) noexcept {
+  while (s.run.at.slot != polling::slots_of_both<S> && passing::quiet(s, s.run.at)) ++s.run.at.slot;
+}
+
+template <class S>
 [[nodiscard]] bool half_is_over(const S& s) noexcept {
   if (!s.values.on(setting::fast)) return true;
   if (s.run.at.slot == polling::slots_of_both<S>) return true;
@@ -296,6 +313,7 @@ template <class S>
 template <class S>
 [[nodiscard]] bool go(S& s, instant now) noexcept {
   while (s.run.doing != run_state::half::none) {
+    skip_quiet(s);
     if (half_is_over(s)) {
       if (s.run.doing == run_state::half::held && s.values.on(setting::fast)) {
         s.run.doing = run_state::half::makes;
