@@ -119,6 +119,9 @@ class bench_engine {
     for (step s = core_->next(now_); s.what == step::kind::post; s = core_->next(now_)) core_->answered(s.tag, {}, now_);
   }
 
+  // Whether the firewall has a settled state for whatever it is asked about.
+  void let_firewall_know(bool everything) { world_.firewall.knows = everything; }
+
   [[nodiscard]] instant now() const { return now_; }
   void pass(u64 us) { now_.us += us; }
   engine_type& operator*() { return *core_; }
