@@ -7,6 +7,11 @@
 
 namespace octep::bench {
 
+// What a frame's writer says, as one number: every part of it is used.
+[[nodiscard, gnu::always_inline]] inline u64 sum_of(const write_outcome& o) noexcept {
+  return u64{o.clash} + u64{o.lost} + u64{o.evicted} + u64{o.evicted_read} + u64{o.due};
+}
+
 struct remembered {
   u32 who = 0;
   u32 where = 0;

@@ -1,6 +1,5 @@
 #include "bench/dpdk/dpdk.hpp"
 
-#include <bit>
 #include <cstdlib>
 #include <memory>
 #include <sched.h>
@@ -102,7 +101,7 @@ lap dpdk_write(const stream& s) {
       frame.at = tick{static_cast<u32>(it->sent++ >> 6)};
       it->lock.lock();
       remembered& r = it->records[it->map.put(t)];
-      sum += std::bit_cast<u8>(r.take(t.proto, frame, 4, r.state != 0));
+      sum += sum_of(r.take(t.proto, frame, 4, r.state != 0));
       it->lock.unlock();
     }
     return sum;

@@ -5,7 +5,6 @@
 // the maps. A map forgets nothing and grows for ever; the table has its places, and what it forgot is printed beside.
 #include "bench/targets/targets.hpp"
 
-#include <bit>
 #include <memory>
 
 #include "bench/dpdk/dpdk.hpp"
@@ -92,7 +91,7 @@ u64 write_all(Writer& writer, std::span<const tuple4> frames, u64& sent, arrival
   u64 sum = 0;
   for (const tuple4& t : frames) {
     frame.at = tick{static_cast<u32>(sent++ >> 6)};
-    sum += std::bit_cast<u8>(writer.write(t, frame));
+    sum += sum_of(writer.write(t, frame));
   }
   return sum;
 }

@@ -67,13 +67,13 @@ struct candidate {
 };
 
 // What became of a frame and of what stood in its place. The names are those of the counters they move.
-// One byte, so that it travels in a register.
+// Bytes and not bits: nobody who asks for one of them puts the others together first.
 struct write_outcome {
-  bool clash : 1 = false;         // the word was taken: no candidate, nothing else is set
-  bool lost : 1 = false;          // an unread candidate was overwritten, its own tuple's too
-  bool evicted : 1 = false;       // ... another tuple's
-  bool evicted_read : 1 = false;  // a read candidate of another tuple was overwritten
-  bool due : 1 = false;           // this frame made the candidate due: kick
+  bool clash = false;         // the word was taken: no candidate, nothing else is set
+  bool lost = false;          // an unread candidate was overwritten, its own tuple's too
+  bool evicted = false;       // ... another tuple's
+  bool evicted_read = false;  // a read candidate of another tuple was overwritten
+  bool due = false;           // this frame made the candidate due: kick
 
   [[nodiscard]] constexpr bool operator==(const write_outcome&) const noexcept = default;
 };
