@@ -9,7 +9,7 @@
 //   batched       32 hashes, 32 prefetches, 32 look-ups. absl: its own `prefetch`, which asks for marks and first element.
 //                 boost has none: the address of the group of 15 marks that a look-up reads first is worked out from where
 //                 its first element is, and when the 32 groups are here, the first element with a matching mark is asked
-//                 for as well (asking for the groups alone was slower)
+//                 for as well
 //
 // Ratios within one run, interleaved:
 //   --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true

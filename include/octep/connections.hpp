@@ -5,18 +5,20 @@
 // What it is: an index space that mirrors the far side's connection table (index = place there), one record an index,
 // and one look-up from the tuples of both families to (index, direction).
 //
-//   look-up            three lines for each two connections that can be held: when all are, three places of eight are in use
-//     line             64 bytes, a cache line: four places, those in use first; home of a hash: its share of the lines
+//   look-up            three lines for each connection that can be held: when all are, a third of the places is in use
+//     line             32 bytes, half a cache line: two places, the first is used first; home of a hash: its share of the lines
 //     place            first 64    IPv4: destination 32 | source 32        IPv6: the hash
-//                      second 64   index + 1 22 | direction 1 | family 1 | protocol 8 | ports 32            0: empty
-//   A tuple whose home line is full stands in the next line with room, and comes back when one leaves before it.
+//                      second 64   name: index + 1 21 | direction 1        0: empty
+//                                  passed 1 | family 1 | protocol 8 | ports 32
+//   A tuple whose home line is full stands in the next line with room, and comes back when one leaves before it. Whom it passes
+//   is marked so, until it has room again: a look-up that finds nothing in a line without the mark is over.
 //
 //   columns by index   record | two hashes | its two places     and, only if IPv6 is wanted, two tuple6
 //
-// An IPv4 tuple stands whole in its place: a look-up reads one line (one more in twenty), where a table of hashes reads the
-// tuple somewhere else as well. The four places are compared without a branch: while lines are on their way from memory, a
-// branch guessed wrong is what keeps the next look-up from starting. An IPv6 place has the hash, and its tuple is read from
-// the column where hash, ports and protocol are equal; an IPv4 look-up knows nothing of it. Figures: docs/scale.md.
+// An IPv4 tuple stands whole in its place: a look-up reads one line, where a table of hashes reads the tuple somewhere else as
+// well. Two places a line measured better than four, and so did a second word that is a tuple's own tail as it lies in memory.
+// Nothing branches on which of the two places it is. An IPv6 place has the hash, and its tuple is read from the column where
+// hash, ports and protocol are equal; an IPv4 look-up knows nothing of it. Figures: docs/scale.md.
 //
 // What it refuses: a hash policy (callers bring the hash, which is kept, so that removal needs none), tombstones (the
 // cost of a look-up follows what is held, never what was), a tuple held twice, growing, vector registers (a kernel has
@@ -79,7 +81,7 @@ class connections {
  public:
   static constexpr u32 none = ~u32{0};
   // The most that a place can name. Ours; the far side's tables end long before.
-  static constexpr u32 most = (u32{1} << 22) - 1;
+  static constexpr u32 most = (u32{1} << 21) - 1;
   // How many look-ups of one `find_batch` are worth it (measured, performance.md).
   static constexpr usize batch = 32;
 
@@ -95,7 +97,7 @@ class connections {
   // table holds nothing.
   [[nodiscard]] bool init(arena& memory, u32 capacity, bool ipv6, u16 last_revision = 0) noexcept {
     records_ = {};
-    lines_ = {};
+    lines_ = no_lines();
     held_ = 0;
     if (capacity == 0 || capacity > most || memory.left() < bytes_for(capacity, ipv6)) return false;
     records_ = memory.take<record>(capacity);
@@ -153,17 +155,25 @@ class connections {
     --held_;
   }
 
-  // Whose frames arrive with this tuple. `hash`: of the tuple, by the same policy as at its allocation.
+  // Whose frames arrive with this tuple. `hash`: of the tuple, by the same policy as at its allocation. Its protocol is a
+  // packet's, 0 to 255.
   template <tuple_type Tuple>
   [[nodiscard]] found find(const Tuple& tuple, u32 hash) const noexcept {
-    const u64 second = second_of(tuple, hash);
-    found f;
-    if (second != 0) {
-      f.index = place::index(second);
-      f.direction = place::direction(second);
-      f.is = true;
+    const place key = key_of(tuple, hash);
+    const u32 at = home(hash);
+    if constexpr (is_same<Tuple, tuple4>) {
+      const line& l = lines_.data[at];
+      const u64 second = l.beside(key.first);
+      if (same_tail(second, key.second)) [[likely]] {
+        found f = named(second);
+        f.is = true;  // an empty place has nobody's tail
+        return f;
+      }
+      if (second == nobody && !l.passed()) [[likely]] return {};
+      return named(further(key.first, key.second, at));
+    } else {
+      return named(further(tuple, key, at));
     }
-    return f;
   }
 
   // out[i] = find(tuples[i], hashes[i]) for i below `n`: all lines are asked for before the first is read. More than `batch`
@@ -209,50 +219,66 @@ class connections {
   }
 
  private:
-  static constexpr u32 places_a_line = 4;
-  static constexpr u32 name_bits = 23;  // index + 1 and direction
+  static constexpr u32 places_a_line = 2;
+  static constexpr u32 name_at = 42;             // bits below the name in a second word
+  static constexpr u64 passed_bit = u64{1} << 41;  // in a line's last place
+  static constexpr u64 nobody = u64{1} << 40;    // an empty place: no IPv4 tuple's tail, since these have the family's bit clear
 
   // Whether two second words are of the same ports, protocol and family.
-  [[nodiscard]] static bool same_tail(u64 a, u64 b) noexcept { return ((a ^ b) << name_bits) == 0; }
+  [[nodiscard]] static bool same_tail(u64 a, u64 b) noexcept { return ((a ^ b) << (64 - 41)) == 0; }
+  // index + 1 and direction; 0: of nobody
+  [[nodiscard]] static u32 name_in(u64 second) noexcept { return static_cast<u32>(second >> name_at); }
+  [[nodiscard]] static found named(u64 second) noexcept {
+    const u32 name = name_in(second);
+    found f;
+    f.index = (name >> 1) - 1;
+    f.direction = name & 1;
+    f.is = name != 0;
+    return f;
+  }
 
   struct place {
     u64 first = 0;
-    u64 second = 0;
+    u64 second = nobody;
 
     [[nodiscard]] bool holds(const place& key) const noexcept {
       return first == key.first && same_tail(second, key.second);
     }
-    [[nodiscard]] static u32 index(u64 second) noexcept { return static_cast<u32>(second >> 42) - 1; }
-    [[nodiscard]] static u8 direction(u64 second) noexcept { return (second >> 41) & 1; }
-    [[nodiscard]] u32 index() const noexcept { return index(second); }
-    [[nodiscard]] u8 direction() const noexcept { return direction(second); }
+    [[nodiscard]] bool empty() const noexcept { return name_in(second) == 0; }
+    [[nodiscard]] u32 index() const noexcept { return (name_in(second) >> 1) - 1; }
+    [[nodiscard]] u8 direction() const noexcept { return name_in(second) & 1; }
     // The same for index and direction, without their tuple.
     [[nodiscard]] static u64 name_of(u32 index, u32 direction) noexcept {
-      return (u64{index + 1} << 42) | (u64{direction} << 41);
+      return u64{(index + 1) * 2 + direction} << name_at;
     }
   };
-  // `yes` or `no`, by a conditional move. Both compilers would rather guess, four times a look-up, unless they are kept from
-  // seeing where the values come from. The empty statement is no instruction on any architecture.
+  // `yes` or `no`, by a conditional move. Both compilers would rather guess, unless they are kept from seeing where the values
+  // come from. The empty statement is no instruction on any architecture.
   [[nodiscard, gnu::always_inline]] static u64 unguessed(bool choice, u64 yes, u64 no) noexcept {
     asm("" : "+r"(yes));
     u64 taken = choice ? yes : no;
     asm("" : "+r"(taken));
     return taken;
   }
-  struct alignas(64) line {
+  struct alignas(32) line {
     array<place, places_a_line> places{};
 
-    [[nodiscard]] bool full() const noexcept { return places[places_a_line - 1].second != 0; }
-    // The second word of the first place with that first word; 0: none.
+    [[nodiscard]] bool full() const noexcept { return !places[1].empty(); }
+    // Whether somebody may stand behind this line for want of room in it. Only a full line is.
+    [[nodiscard]] bool passed() const noexcept { return (places[1].second & passed_bit) != 0; }
+    // The second word of the first place with that first word; `nobody`: none.
     [[nodiscard]] u64 beside(u64 first) const noexcept {
-      u64 second = 0;
-      second = unguessed(places[3].first == first, places[3].second, second);
-      second = unguessed(places[2].first == first, places[2].second, second);
-      second = unguessed(places[1].first == first, places[1].second, second);
+      const u64 second = unguessed(places[1].first == first, places[1].second, nobody);
       return unguessed(places[0].first == first, places[0].second, second);
     }
   };
-  static_assert(sizeof(line) == 64);
+  static_assert(sizeof(line) == 32);
+
+  // What a table without memory looks into: never written.
+  [[nodiscard]] static span<line> no_lines() noexcept {
+    static constexpr line nobody_stands_here{};
+    return {const_cast<line*>(&nobody_stands_here), 0};
+  }
 
   // A place without its name.
   template <tuple_type Tuple>
@@ -269,44 +295,31 @@ class connections {
                         static_cast<protocol>((p.second >> 32) & 0xff));
   }
 
-  // The second word of a tuple's place; 0: it is not held.
-  template <tuple_type Tuple>
-  [[nodiscard]] u64 second_of(const Tuple& tuple, u32 hash) const noexcept {
-    if (lines_.empty()) return 0;
-    const place key = key_of(tuple, hash);
-    const u32 at = home(hash);
-    if constexpr (is_same<Tuple, tuple4>) {
-      const line& l = lines_[at];
-      const u64 second = l.beside(key.first);
-      if (same_tail(second, key.second)) return second;
-      return second == 0 && !l.full() ? 0 : further(key.first, key.second, at);
-    } else {
-      return further(tuple, key, at);
-    }
-  }
   // Out of line: a make takes longer than a call.
   template <tuple_type Tuple>
   [[nodiscard, gnu::noinline]] bool is_held(const Tuple& tuple, u32 hash) const noexcept {
-    return second_of(tuple, hash) != 0;
+    return find(tuple, hash).is;
   }
-  // From line `at` on, place by place.
+  // From line `at` on, place by place: the second word of the tuple's place, or `nobody`.
   [[nodiscard, gnu::noinline]] u64 further(u64 first, u64 second, u32 at) const noexcept {
     for (;; at = after(at)) {
-      for (const place& p : lines_[at].places)
+      const line& l = lines_.data[at];
+      for (const place& p : l.places)
         if (p.holds({first, second})) return p.second;
-      if (!lines_[at].full()) return 0;
+      if (!l.passed()) return nobody;
     }
   }
   [[nodiscard, gnu::noinline]] u64 further(const tuple6& tuple, const place& key, u32 at) const noexcept {
     for (;; at = after(at)) {
-      for (const place& p : lines_[at].places)
-        if (p.holds(key) && pairs6_[p.index()][p.direction()] == tuple) return p.second;
-      if (!lines_[at].full()) return 0;
+      const line& l = lines_.data[at];
+      for (const place& p : l.places)
+        if (p.holds(key) && !p.empty() && pairs6_[p.index()][p.direction()] == tuple) return p.second;
+      if (!l.passed()) return nobody;
     }
   }
 
-  // Four tuples for three lines at most: one line in twenty is full then (with two a line, one in seven).
-  [[nodiscard]] static constexpr usize lines_for(u32 capacity) noexcept { return (usize{capacity} * 3 + 1) / 2; }
+  // Of the tuples one in twenty finds its line full then.
+  [[nodiscard]] static constexpr usize lines_for(u32 capacity) noexcept { return usize{capacity} * 3; }
   [[nodiscard]] u32 home(u32 hash) const noexcept { return static_cast<u32>((u64{hash} * lines_.size) >> 32); }
   [[nodiscard]] u32 after(u32 at) const noexcept { return at + 1 == lines_.size ? 0 : at + 1; }
   // Lines from one to another, around the end.
@@ -316,8 +329,10 @@ class connections {
   [[nodiscard]] place& place_at(u32 where) const noexcept {
     return lines_[where / places_a_line].places[where % places_a_line];
   }
+  // Whether its line was passed stays with the place.
   void put(u32 where, const place& p) noexcept {
-    place_at(where) = p;
+    place& to = place_at(where);
+    to = {p.first, (p.second & ~passed_bit) | (to.second & passed_bit)};
     where_[p.index()][p.direction()] = where;
   }
 
@@ -339,16 +354,15 @@ class connections {
     // Most places are empty, so every search for one ends.
     for (u32 direction = 0; direction < 2; ++direction) {
       u32 at = home(hashes[direction]);
-      while (lines_[at].full()) at = after(at);
-      u32 where = at * places_a_line;
-      while (place_at(where).second != 0) ++where;
+      for (; lines_[at].full(); at = after(at)) lines_[at].places[1].second |= passed_bit;
+      const u32 where = at * places_a_line + !lines_[at].places[0].empty();
       put(where, {keys[direction].first, keys[direction].second | place::name_of(index, direction)});
     }
     return index;
   }
 
   // Whoever stands behind a full line for want of room may take a place that becomes free in it; so may whoever stands
-  // behind him. What is free at last is the last place in use of its line.
+  // behind him. What is free at last is the last place in use of its line, which nobody has passed then.
   void erase(u32 hole) noexcept {
     for (u32 at = hole / places_a_line; lines_[at].full();) {
       const u32 next = next_to_move(at);
@@ -357,17 +371,16 @@ class connections {
       hole = next;
       at = hole / places_a_line;
     }
-    u32 last = hole | (places_a_line - 1);
-    while (place_at(last).second == 0) --last;
-    if (last != hole) put(hole, place_at(last));
-    place_at(last) = place{};
+    line& l = lines_[hole / places_a_line];
+    if (hole % places_a_line == 0 && l.full()) put(hole++, l.places[1]);
+    place_at(hole) = place{};
   }
   // The nearest place behind line `at` whose tuple would stand in `at` or before it if there were room; `none`: nobody.
   [[nodiscard]] u32 next_to_move(u32 at) const noexcept {
     for (u32 from = after(at);; from = after(from)) {
       for (u32 where = from * places_a_line; where < (from + 1) * places_a_line; ++where) {
         const place& p = place_at(where);
-        if (p.second == 0) return none;
+        if (p.empty()) return none;
         const u32 from_home = distance(home(hashes_[p.index()][p.direction()]), from);
         if (from_home >= distance(at, from)) return where;
       }
@@ -378,7 +391,7 @@ class connections {
   span<tuple_pair<tuple6>> pairs6_;  // empty: no IPv6
   span<array<u32, 2>> hashes_;
   span<array<u32, 2>> where_;  // the two places, line x 4 + place; of a free index: [0] the one freed after it, or `none`
-  span<line> lines_;
+  span<line> lines_ = no_lines();
   u32 first_free_ = none;
   u32 last_free_ = none;
   u32 held_ = 0;
