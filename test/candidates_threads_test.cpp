@@ -1,9 +1,13 @@
-// Real threads on one small table: rings that write, a worker that takes, one that discards. At the end everything adds
-// up.
+// Real threads on one table: rings that write, a worker that takes, one that discards. At the end everything adds up. Then
+// the default table as a host runs it, under two rings and a poll that never rests, and how often frames clash.
 #include <octep/candidates.hpp>
+
+#include <octep/engine/policies.hpp>
+#include <octep/host/vector_tags.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -165,6 +169,158 @@ TEST(CandidateThreads, OneSlotOfOnePlaceAddsUp) { everything_adds_up<tuple4, lim
 TEST(CandidateThreads, TwoSlotsOfFourPlacesAddUp) { everything_adds_up<tuple4, limits{2, 4}>("2x4"); }
 TEST(CandidateThreads, TheRecordedTableAddsUp) { everything_adds_up<tuple4, limits{64, 4}>("64x4"); }
 TEST(CandidateThreads, ATableOfIpv6AddsUp) { everything_adds_up<tuple6, limits{2, 16}>("2x16, IPv6"); }
+
+// --- the default table ---------------------------------------------------------------------------------------------
+
+using default_table = candidates<tuple4, default_policies::geometry, default_policies::choice, vector_tags,
+                                 default_policies::atomics>;
+constexpr default_policies::hash mix{1};
+
+struct poll_books {
+  u64 walks = 0, taken = 0, torn = 0;
+  u64 pardoned = 0, kept = 0, expected = 0;
+};
+
+// Numbers of 1,022 flows, two and two of which are each other's partner: of any, or of those whose slot is the first one's.
+std::vector<u32> flows_of_1022(bool one_slot) {
+  std::vector<u32> flows;
+  const auto slot = [](u32 n) { return default_table::slot_of(mix(tuple_of<tuple4>(n))); };
+  for (u32 n = 0; flows.size() < 1'022; ++n)
+    if (!one_slot || slot(n) == slot(0)) flows.push_back(n);
+  return flows;
+}
+
+// A place that `expect` reserved, and nobody came.
+bool only_expected(const candidate<tuple4>& c) { return c.read && c.count == 0 && c.who == identity{}; }
+
+// What a poll does at each slot, with answers that vary: some candidates are made or refused, for some time may mend it,
+// some are kept and their partner is expected.
+void poll(default_table& table, const std::vector<u32>& flows, u32 now_ms, poll_books& b) {
+  candidate<tuple4> hand;
+  for (u32 slot = 0; slot < default_table::slots; ++slot) {
+    table.end_keeping(slot, b.walks % 4 == 0);
+    table.draw_anew(slot, static_cast<u32>(b.walks) * 0x9e37'79b9U);
+    u32 place = 0;
+    const auto anything = [](const auto&) { return true; };
+    for (u32 from = 0; table.take(slot, from, anything, hand, place) == got::one; from = place + 1) {
+      ++b.taken;
+      const auto known = std::lower_bound(flows.begin(), flows.end(), hand.association.word);
+      if (torn(hand) || known == flows.end() || *known != hand.association.word) {
+        ++b.torn;
+        continue;
+      }
+      const u32 hashed = mix(hand.tuple);
+      if (b.taken % 8 == 0) b.pardoned += table.tell(hand.tuple, hashed, tell_place::pardon, {}) == told::yes;
+      if (b.taken % 8 != 1 || table.tell(hand.tuple, hashed, tell_place::keep, {}) != told::yes) continue;
+      ++b.kept;
+      const tuple4 partner = tuple_of<tuple4>(flows[static_cast<usize>(known - flows.begin()) ^ 1]);
+      b.expected += table.tell(partner, mix(partner), tell_place::expect, tick{now_ms}) == told::yes;
+    }
+  }
+  ++b.walks;
+}
+
+void two_rings_and_a_poll(const char* what, bool one_slot) {
+  constexpr u32 rings = 2;
+  constexpr u32 least_frames = 1'000'000;
+  constexpr u32 most_frames = 20 * least_frames;
+  constexpr u64 least_walks = 8;
+  const std::vector<u32> flows = flows_of_1022(one_slot);
+  const auto table = std::make_unique<default_table>();
+  std::atomic<u32> writing{rings};
+  std::atomic<u32> ready{0};
+  // The rings go on, within a bound, until the poll has met all that it is asked to meet: on a busy machine it may start
+  // late, and where everybody writes one slot it seldom finds the word free.
+  std::atomic<bool> enough{false};
+  std::atomic<u32> now_ms{0};
+  std::array<counted, rings> books{};
+  poll_books worker;
+  const auto meet = [&] {
+    ++ready;
+    while (ready.load() != rings + 1) std::this_thread::yield();
+  };
+
+  std::vector<std::thread> threads;
+  for (u32 r = 0; r < rings; ++r)
+    threads.emplace_back([&, r] {
+      counted b;  // its own, so that counting shares no cache line with the other ring
+      u32 x = r + 1;
+      meet();
+      for (u32 i = 0; i < least_frames || (i < most_frames && !enough.load(std::memory_order_relaxed)); ++i) {
+        x = x * 1'664'525 + 1'013'904'223;
+        const u32 n = flows[(x >> 8) % flows.size()];
+        const tuple4 t = tuple_of<tuple4>(n);
+        const write_outcome o = table->write(t, mix(t), arrival_of(n, i / 1'024), 4);
+        ++b.frames;
+        b.clashes += o.clash;
+        b.lost += o.lost;
+        b.evicted += o.evicted;
+        b.evicted_read += o.evicted_read;
+        b.torn += (o.evicted && !o.lost) || (o.clash && (o.lost || o.evicted_read || o.due));
+        if (r == 0 && i % 1'024 == 0) now_ms.store(i / 1'024, std::memory_order_relaxed);
+      }
+      books[r] = b;
+      --writing;
+    });
+  threads.emplace_back([&] {
+    poll_books b;
+    meet();
+    while (writing.load() != 0) {
+      poll(*table, flows, now_ms.load(std::memory_order_relaxed), b);
+      // On one slot a partner finds a place only by luck: in a full one there is none.
+      if (b.walks >= least_walks && b.pardoned > 0 && b.kept > 0 && (b.expected > 0 || one_slot))
+        enough.store(true, std::memory_order_relaxed);
+    }
+    worker = b;
+  });
+  for (std::thread& t : threads) t.join();
+
+  const u64 frames = books[0].frames + books[1].frames;
+  const u64 clashes = books[0].clashes + books[1].clashes;
+  const u64 lost = books[0].lost + books[1].lost;
+  const u64 evicted = books[0].evicted + books[1].evicted;
+  u64 unread = 0;
+  for (u32 slot = 0; slot < default_table::slots; ++slot) {
+    std::set<u32> here;
+    ASSERT_TRUE(table->for_each_place(slot, [&](u32, const candidate<tuple4>& c) {
+      unread += !c.read;
+      EXPECT_TRUE(here.insert(c.tuple.ports).second) << "one tuple in two places";
+      EXPECT_EQ(default_table::slot_of(mix(c.tuple)), slot);
+      EXPECT_TRUE(only_expected(c) || !torn(c));
+    })) << "a word stayed taken";
+  }
+  EXPECT_EQ(frames - clashes, worker.taken + lost + unread);
+  EXPECT_EQ(books[0].torn + books[1].torn + worker.torn, 0U);
+  EXPECT_GE(worker.walks, least_walks);
+  EXPECT_GT(worker.pardoned, 0U);
+  EXPECT_GT(worker.kept, 0U);
+  if (!one_slot) {
+    EXPECT_GT(worker.expected, 0U);
+  }
+  EXPECT_GT(lost, 0U);
+  // No slot has more of the 1,022 than places, unless all have the same.
+  EXPECT_EQ(evicted > 0, one_slot);
+
+  // What the worker leaves is there for the next one: the books close.
+  const u64 before = worker.taken;
+  poll(*table, flows, now_ms, worker);
+  EXPECT_EQ(worker.taken - before, unread);
+
+  std::printf("%s: %.0f clashes per million frames (%llu of %llu; %llu taken in %llu walks, %llu lost, %llu evicted, "
+              "%llu kept, %llu expected)\n",
+              what, 1e6 * static_cast<double>(clashes) / static_cast<double>(frames),
+              static_cast<unsigned long long>(clashes), static_cast<unsigned long long>(frames),
+              static_cast<unsigned long long>(worker.taken), static_cast<unsigned long long>(worker.walks),
+              static_cast<unsigned long long>(lost), static_cast<unsigned long long>(evicted),
+              static_cast<unsigned long long>(worker.kept), static_cast<unsigned long long>(worker.expected));
+}
+
+TEST(CandidateThreads, TheDefaultTableAddsUpUnderTwoRingsAndAPoll) {
+  two_rings_and_a_poll("default table, 1,022 flows uniform", false);
+}
+TEST(CandidateThreads, TheDefaultTableAddsUpWhenEverybodySharesASlot) {
+  two_rings_and_a_poll("default table, 1,022 flows on one slot", true);
+}
 
 }  // namespace
 }  // namespace octep
