@@ -1,5 +1,5 @@
-// The designs that the scenarios of the candidate table compare: one line each in designs.cpp, one unit each that instantiates
-// its engine. A scenario knows an appliance and this description, so it is compiled once.
+// The designs that the scenarios of the candidate table compare: one line each in designs.cpp. A scenario knows an appliance
+// and this description, so it is compiled once.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@ struct design {
   bool is_default;  // its choice and geometry are those of `default_policies`
   u32 slots;
   u32 places;
-  // An appliance of this design; `options.hash` is the one that `hash` says.
+  choice_kind choice;
+  // An appliance of this design; of `options` slots, places, choice and hash are this description's.
   std::unique_ptr<appliance> (*make)(const appliance_options& options);
 
   [[nodiscard]] hash_kind hash() const noexcept { return recorded ? hash_kind::recorded : hash_kind::keyed; }
@@ -26,12 +27,8 @@ struct design {
 // The design of that name; null for none.
 [[nodiscard]] const design* find_design(const char* name);
 
-// --- one unit each --------------------------------------------------------------------------------------
+// --- the record's, a unit each, for the engine that it instantiates -------------------------------------------------
 [[nodiscard]] design recorded_one_place();
 [[nodiscard]] design recorded_four_places();
-[[nodiscard]] design ours_four_places();
-[[nodiscard]] design ours_sixteen_places();
-[[nodiscard]] design ranked_sixteen_places();
-[[nodiscard]] design ranked_in_twice_the_slots();
 
 }  // namespace octep::sim::scenarios

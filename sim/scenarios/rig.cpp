@@ -15,6 +15,7 @@ appliance_options options_for(const design& d, u64 seed, bool nat) {
   o.seed = seed;
   o.slots = d.slots;
   o.places = d.places;
+  o.choice = d.choice;
   o.nat = nat;
   return o;
 }
