@@ -5,15 +5,14 @@
 #include <octep/connections.hpp>
 #include <octep/engine/policies.hpp>
 #include <octep/hot_table.hpp>
-#if __has_include(<octep/host/vector_tags.hpp>)
 #include <octep/host/vector_tags.hpp>
-#endif
 
 #include <cstdlib>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "bench/remembered.hpp"
 #include "bench/rivals.hpp"
 
 namespace octep::bench {
@@ -22,32 +21,15 @@ using design = default_policies;
 inline constexpr u32 slots = design::geometry.slots;
 inline constexpr u32 places = design::geometry.places;
 
-// The setting fast_make_log2 as it begins.
-inline constexpr u32 due_log2 = 4;
-
 // As a host has it: tags in a vector register.
-#if __has_include(<octep/host/vector_tags.hpp>)
 template <tuple_type Tuple>
 using our_candidates = candidates<Tuple, design::geometry, design::choice, vector_tags, design::atomics>;
-#else
-template <tuple_type Tuple>
-using our_candidates = candidates<Tuple, design::geometry, design::choice, design::atomics>;
-#endif
-
-template <class Table>
-[[gnu::always_inline]] inline write_outcome write_to(Table& table, const tuple4& t, u32 hash, const arrival& frame) noexcept {
-  if constexpr (requires { table.write(t, hash, frame, due_log2); }) {
-    return table.write(t, hash, frame, due_log2);
-  } else {
-    return table.write(top_bits(hash, bit_width(slots) - 1), t, frame, due_log2);
-  }
-}
 
 // The candidate table of the default design, asked as the receive path and a pass ask it. Hash included.
 class our_table {
  public:
   [[gnu::always_inline]] write_outcome write(const tuple4& t, const arrival& frame) noexcept {
-    return write_to(table_, t, mix_(t), frame);
+    return table_.write(t, mix_(t), frame, due_log2);
   }
 
   // A pass over everything. What it took of candidates, each of them once.

@@ -7,6 +7,17 @@
 
 namespace octep::bench {
 
+// The setting fast_make_log2 as it begins.
+inline constexpr u32 due_log2 = 4;
+
+// What every frame has alike: one identity, one port, in the clear.
+[[nodiscard]] inline arrival first_frame() noexcept {
+  arrival frame;
+  frame.who = identity::make(7, 1);
+  frame.where = {1, 0};
+  return frame;
+}
+
 // What a frame's writer says, as one number: every part of it is used.
 [[nodiscard, gnu::always_inline]] inline u64 sum_of(const write_outcome& o) noexcept {
   return u64{o.clash} + u64{o.lost} + u64{o.evicted} + u64{o.evicted_read} + u64{o.due};

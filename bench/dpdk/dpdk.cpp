@@ -101,7 +101,7 @@ lap dpdk_write(const stream& s) {
       frame.at = tick{static_cast<u32>(it->sent++ >> 6)};
       it->lock.lock();
       remembered& r = it->records[it->map.put(t)];
-      sum += sum_of(r.take(t.proto, frame, 4, r.state != 0));
+      sum += sum_of(r.take(t.proto, frame, due_log2, r.state != 0));
       it->lock.unlock();
     }
     return sum;

@@ -78,13 +78,6 @@ class naive_records {
   keyed_mix mix_{hash_key};
 };
 
-arrival first_frame() {
-  arrival frame;
-  frame.who = identity::make(7, 1);
-  frame.where = {1, 0};
-  return frame;
-}
-
 // A tick every 64 frames.
 template <class Writer>
 u64 write_all(Writer& writer, std::span<const tuple4> frames, u64& sent, arrival& frame) {
