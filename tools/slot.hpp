@@ -5,6 +5,8 @@
 // Concurrency: functions of their arguments.
 #pragma once
 
+#include <octep/engine/policies.hpp>
+
 #include "sim/any_hash.hpp"
 #include "tools/command.hpp"
 #include "tools/tuple_text.hpp"
@@ -19,7 +21,7 @@ struct slot_options {
   std::vector<any_tuple> tuples;
   sim::hash_kind hash = sim::hash_kind::keyed;
   u64 seed = 1;             // of the keyed hash
-  u32 slots = 128;          // a power of two, as replay has it
+  u32 slots = default_policies::geometry.slots;  // a power of two
   u32 connections = 1'022;  // that can be held: the hot table's size follows
   u32 find = 0;             // how many ports to list that share a tuple's slot
   u32 self = 0;             // how many ports to list whose own two directions share a slot

@@ -390,7 +390,7 @@ class connections {
   span<record> records_;
   span<tuple_pair<tuple6>> pairs6_;  // empty: no IPv6
   span<array<u32, 2>> hashes_;
-  span<array<u32, 2>> where_;  // the two places, line x 4 + place; of a free index: [0] the one freed after it, or `none`
+  span<array<u32, 2>> where_;  // the two places, line x places_a_line + place; of a free index: [0] the one freed after it, or `none`
   span<line> lines_ = no_lines();
   u32 first_free_ = none;
   u32 last_free_ = none;

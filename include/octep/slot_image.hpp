@@ -223,8 +223,8 @@ class slot_image {
   }
 
   // A frame of a tuple that the slot does not hold, over whatever stands in the place.
-  [[nodiscard, gnu::noinline]] write_outcome admit(u32 place, const Tuple& t, u32 hashed, const packed_arrival& frame, u32 log2,
-                                    u32& glance) noexcept {
+  [[nodiscard, gnu::noinline]] write_outcome admit(u32 place, const Tuple& t, u32 hashed, const packed_arrival& frame,
+                                                   u32 log2, u32& glance) noexcept {
     const bool was_written = ((written() >> place) & 1) != 0;
     const bool was_unread = ((glance >> place) & 1) != 0;
     const bool asks = wants_make(t.proto, frame.closing, 1, log2);

@@ -49,9 +49,9 @@ OCTEP_PASS_CALL void refuse(S& s, const candidate<Tuple>& hand, reason why, aske
 // it, and a place is kept for that one too, until the walk comes round.
 template <tuple_type Tuple, class S>
 OCTEP_PASS_CALL void rank(S& s, const candidate<Tuple>& hand, u32 hashed, reason why, instant now) noexcept {
-  auto& there = s.template candidates_for<Tuple>();
   if constexpr (S::policies::choice::ranks) {
     if (!mends_itself(why)) return;  // `take` ranked it so
+    auto& there = s.template candidates_for<Tuple>();
     const in_section inside{s.world->guard};
     if (why != reason::flow_wait_other) return (void)there.tell(hand.tuple, hashed, tell_place::pardon, {});
     const make_scratch<Tuple>& m = s.template scratch_for<Tuple>();

@@ -49,15 +49,15 @@ enum class walk_counts : u8 { commands_posted, attempts };
 
 // octep's default design.
 struct default_policies {
+  // Sixteen places keep a pair beside twelve hostile flows; 128 slots keep what 1,022 connections send, where 64 forget one
+  // frame in twelve (docs/choice.md).
+  static constexpr limits geometry{.slots = 128, .places = 16};
   using atomics = builtin_atomics;
   using hash = keyed_mix;
   using choice = rank_and_lot;
   using tags = scalar_tags;  // a host takes vector_tags
-  using refusals = refusals_by_tuple<128, refusals_room, 256>;  // few of IPv6: recorded devices do not forward it
+  using refusals = refusals_by_tuple<geometry.slots, refusals_room, 256>;  // few of IPv6: recorded devices do not forward it
   using make_budget = plain_budget;
-  // Sixteen places keep a pair beside twelve hostile flows; 128 slots keep what 1,022 connections send, where 64 forget one
-  // frame in twelve (docs/choice.md).
-  static constexpr limits geometry{.slots = 128, .places = 16};
   static constexpr u32 rings = 8;  // receive rings (coprocessor.md)
   static constexpr walk_counts walk_budget = walk_counts::commands_posted;
   // Ours: a walk begins where the last one stopped, and marks are cleared when it ends. Recorded: each begins at slot 0,

@@ -56,7 +56,8 @@ OCTEP_PASS_CALL bool settle_candidates(S& s, u32 index) noexcept {
         slot, 0, [&](const candidate<Tuple>& c) noexcept { return c.tuple == tuple; }, s.template scratch_for<Tuple>().hand,
         place);
     closing |= took == got::one && s.template scratch_for<Tuple>().hand.closing;
-    if (took == got::busy || there.tell(tuple, hashed, tell_place::restart, {}) == told::not_now) s.counters.add(pass_counter::slots_busy);
+    if (took == got::busy || there.tell(tuple, hashed, tell_place::restart, {}) == told::not_now)
+      s.counters.add(pass_counter::slots_busy);
   });
   return closing;
 }

@@ -83,7 +83,7 @@ struct poll_state {
   bool walking = false;
   walk_cursor at;
   u32 slots_left = 0;
-  u32 spent = 0;  // of poll_commands
+  u32 spent = 0;   // of poll_commands
   u32 number = 0;  // of the poll; wraps
   u32 secret = 0;  // this poll's, for the lottery
   instant began;  // the last one; the start, before the first
