@@ -6,13 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "test/scheduled_atomics.hpp"
+#include "test/slot_history.hpp"
 
 namespace octep::test {
 namespace {
@@ -25,77 +22,31 @@ u32 hash_of(u32 id) { return 0x40 | (id & 1) | (id * 0x1300 & 0xff00); }
 template <u32 Places, class Atomics>
 using ranked_table = candidates<tuple4, limits{1, Places}, rank_and_lot, scalar_tags, Atomics>;
 
-// What the threads saw, added up by each for itself and compared when all have ended.
 template <class Table>
-struct history {
-  Table table;
-  u64 frames = 0, clashes = 0, lost = 0, evicted = 0, evicted_read = 0, taken = 0, emptied_unread = 0;
-  bool kept = false, expected = false, ended = false, discarded = false;
-  std::string wrong;
+struct history : slot_history<Table> {
+  using base = slot_history<Table>;
 
-  write_outcome write(u32 id) {
-    arrival a;
-    a.who = identity::make(id + 1, 1);  // derived from the tuple, so that a torn candidate shows
-    a.where = {static_cast<u16>(id), 0};
-    a.at = tick{static_cast<u32>(frames)};
-    const write_outcome o = table.write(tuple_of(id), hash_of(id), a, 4);
-    ++frames;
-    clashes += o.clash;
-    lost += o.lost;
-    evicted += o.evicted;
-    evicted_read += o.evicted_read;
-    if (o.clash && (o.lost || o.evicted || o.evicted_read || o.due)) wrong = "a clash did something";
-    if (o.evicted && !o.lost) wrong = "evicted but not lost";
-    if (o.lost && o.evicted_read) wrong = "both read and unread";
-    return o;
-  }
-  void expect_whole(const candidate<tuple4>& c) {
-    const bool waiting = c.count == 0 && c.read && c.who == identity{} && c.where == ingress{};
-    if (!waiting && (c.who != identity::make(id_of(c.tuple) + 1, 1) || c.where.port != id_of(c.tuple) || c.count == 0))
-      wrong = "a torn candidate";
-  }
+  bool kept = false, expected = false, ended = false, discarded = false;
+
+  write_outcome write(u32 id) { return base::write(tuple_of(id), hash_of(id), static_cast<u32>(this->frames)); }
   // Returns the number of what it took, or 0.
   u32 take() {
     candidate<tuple4> out;
-    u32 place = 0;
-    if (table.take(0, 0, [](const auto&) { return true; }, out, place) != got::one) return 0;
-    expect_whole(out);
-    if (out.count == 0) wrong = "took what nobody sent";
-    ++taken;
-    return id_of(out.tuple);
+    return base::take(out) ? id_of(out.tuple) : 0;
   }
-  told tell(u32 id, tell_place what) { return table.tell(tuple_of(id), hash_of(id), what, tick{9}); }
-  void discard() {
-    emptied gone;
-    if (!table.empty_slot(0, gone)) return;
-    emptied_unread += gone.unread;
-    discarded = true;
-  }
+  told tell(u32 id, tell_place what) { return this->table.tell(tuple_of(id), hash_of(id), what, tick{9}); }
+  void discard() { discarded |= base::discard(); }
   [[nodiscard]] bool finds(u32 id) {
     candidate<tuple4> out;
-    return table.find(tuple_of(id), hash_of(id), out) == got::one;
+    return this->table.find(tuple_of(id), hash_of(id), out) == got::one;
   }
 
   std::string check() {
-    u64 unread = 0;
-    std::vector<tuple4> held;
-    if (!table.for_each_place(0, [&](u32, const candidate<tuple4>& c) {
-          expect_whole(c);
-          unread += !c.read;
-          for (const tuple4& t : held)
-            if (t == c.tuple) wrong = "one tuple in two places";
-          held.push_back(c.tuple);
-        }))
-      return "the word stayed taken";
-    for (const tuple4& t : held)
-      if (!finds(id_of(t))) wrong = "a tuple that stands there is not found";
-    if (!ended && !discarded && ((kept && !finds(1)) || (expected && !finds(2)))) wrong = "what was kept is gone";
-    if (!wrong.empty()) return wrong;
-    if (frames - clashes != taken + lost + emptied_unread + unread)
-      return fmt::format("{} frames - {} clashes != {} taken + {} lost + {} emptied + {} unread", frames, clashes,
-                         taken, lost, emptied_unread, unread);
-    if (evicted > lost) return "more evicted than lost";
-    return {};
+    return base::check([this](const std::vector<tuple4>& held) {
+      for (const tuple4& t : held)
+        if (!finds(id_of(t))) this->wrong = "a tuple that stands there is not found";
+      if (!ended && !discarded && ((kept && !finds(1)) || (expected && !finds(2)))) this->wrong = "what was kept is gone";
+    });
   }
 };
 
@@ -108,22 +59,8 @@ struct case_of {
 
 template <class Table>
 exploration try_all(const case_of<Table>& c, u64 limit) {
-  return explore(
-      [&] {
-        auto h = std::make_shared<history<Table>>();
-        c.before(*h);
-        scenario s;
-        for (const auto thread : c.threads) s.threads.push_back([h, thread] { thread(*h); });
-        s.check = [h] { return h->check(); };
-        return s;
-      },
-      limit);
+  return explore_histories<history<Table>>(c.before, c.threads, limit);
 }
-
-// Every access under the word is torn apart as well.
-using every_access = scheduled_atomics<>;
-// The atomic accesses only, for longer threads.
-using atomic_accesses = scheduled_atomics<atomics_fault::none, false>;
 
 template <class Table>
 void expect_exact(const case_of<Table>& c) {

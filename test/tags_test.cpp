@@ -6,12 +6,16 @@
 #include <array>
 #include <utility>
 
+#include "test/tags_model.hpp"
+
 namespace octep {
 namespace {
 
-using sixteen_tags = std::array<u8, 16>;
+using test::few_different_tags;
+using test::sixteen_tags;
+using test::visited;
 
-// Byte by byte, as the contract reads: `low` has the tags of places 0 to 7, `high` those of 8 to 15.
+// Byte by byte.
 template <u32 Places>
 std::array<bool, 16> places_that_have(const sixteen_tags& tags, u8 tag) {
   std::array<bool, 16> have{};
@@ -19,18 +23,10 @@ std::array<bool, 16> places_that_have(const sixteen_tags& tags, u8 tag) {
   return have;
 }
 
-u64 word_of(const sixteen_tags& tags, u32 first_place) {
-  u64 word = 0;
-  for (u32 i = 0; i < 8; ++i) word |= u64{tags[first_place + i]} << (8 * i);
-  return word;
-}
-
 template <class Tags, u32 Places>
 std::array<bool, 16> marked(const sixteen_tags& tags, u8 tag) {
   std::array<bool, 16> named{};
-  u64 marks = Tags::template alike<Places>(word_of(tags, 0), word_of(tags, 8), tag);
-  for (; marks != 0; marks &= marks - 1) {
-    const u32 place = Tags::first_place(marks);
+  for (const u32 place : visited<Tags, Places>(tags, tag)) {
     EXPECT_LT(place, Places);
     if (place >= 16) break;
     EXPECT_FALSE(named[place]) << "visited twice";
@@ -112,13 +108,9 @@ TEST(ScalarTags, AreAConstant) {
   static_assert(scalar_tags::alike<10>(1, 0x8899'aabb'ccdd'ee00, 0xdd) == 0);
 }
 
-// Few different bytes, so that many are alike and many differ in the lowest bit only.
 RC_GTEST_PROP(ScalarTags, MarkWhatIsAlikeForAnyNumberOfPlaces, ()) {
-  const u8 base = *rc::gen::arbitrary<u8>();
-  const u8 spread = *rc::gen::element<u8>(1, 3, 0x81, 0xff);
-  sixteen_tags tags;
-  for (u8& tag : tags) tag = static_cast<u8>(base ^ (*rc::gen::arbitrary<u8>() & spread));
-  expect_marks(tags, static_cast<u8>(base ^ (*rc::gen::arbitrary<u8>() & spread)));
+  const auto [tags, asked] = few_different_tags();
+  expect_marks(tags, asked);
   RC_ASSERT(!::testing::Test::HasFailure());
 }
 

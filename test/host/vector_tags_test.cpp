@@ -9,24 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "test/tags_model.hpp"
+
 namespace octep {
 namespace {
 
-using sixteen_tags = std::array<u8, 16>;
-
-u64 word_of(const sixteen_tags& tags, u32 first_place) {
-  u64 word = 0;
-  for (u32 i = 0; i < 8; ++i) word |= u64{tags[first_place + i]} << (8 * i);
-  return word;
-}
-
-template <class Tags, u32 Places>
-std::vector<u32> visited(const sixteen_tags& tags, u8 tag) {
-  std::vector<u32> places;
-  u64 marks = Tags::template alike<Places>(word_of(tags, 0), word_of(tags, 8), tag);
-  for (; marks != 0; marks &= marks - 1) places.push_back(Tags::first_place(marks));
-  return places;
-}
+using test::few_different_tags;
+using test::sixteen_tags;
+using test::visited;
 
 constexpr bool has_a_register = !std::is_same_v<vector_tags, scalar_tags>;
 
@@ -84,11 +74,8 @@ TEST(VectorTags, FindEverySetOfPlaces) {
 }
 
 RC_GTEST_PROP(VectorTags, MarkExactlyWhatIsAlike, ()) {
-  const u8 base = *rc::gen::arbitrary<u8>();
-  const u8 spread = *rc::gen::element<u8>(1, 3, 0x81, 0xff);
-  sixteen_tags tags;
-  for (u8& tag : tags) tag = static_cast<u8>(base ^ (*rc::gen::arbitrary<u8>() & spread));
-  expect_marks(tags, static_cast<u8>(base ^ (*rc::gen::arbitrary<u8>() & spread)));
+  const auto [tags, asked] = few_different_tags();
+  expect_marks(tags, asked);
   RC_ASSERT(!::testing::Test::HasFailure());
 }
 
