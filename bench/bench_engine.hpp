@@ -59,6 +59,8 @@ struct bench_world {
     }
     firewall_answer<tuple6> find(const tuple6&, instant) const noexcept { return {}; }
     bool alive(const array<state_id, 2>&, instant) const noexcept { return true; }
+    microseconds remaining(const array<state_id, 2>&, instant) const noexcept { return from_s(86'400); }
+    void restamp(const array<state_id, 2>&, instant) noexcept {}
     void relax(const array<state_id, 2>&, instant) const noexcept {}
   } firewall;
   struct {

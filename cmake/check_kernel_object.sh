@@ -5,7 +5,8 @@ set -eu
 LC_ALL=C
 export LC_ALL
 object=$1
-max_text=65536
+max_text=65536       # code (performance.md, P9)
+max_constants=32768  # the definitions of settings, counters and reasons: a sentence or two each (ours)
 status=0
 
 wrong() {
@@ -42,11 +43,14 @@ for section in $(readelf --wide --section-headers "$object" | sed -n 's/^ *\[ *[
   esac
 done
 
-text=$(size --format=berkeley "$object" | awk 'NR == 2 {print $1}')
-[ "$text" -lt $max_text ] || wrong "has $text bytes of text and constants; less than $max_text are allowed"
+bytes_in() { size --format=sysv "$object" | awk -v named="$1" '$1 ~ named {sum += $2} END {print sum + 0}'; }
+text=$(bytes_in '^[.]text')
+constants=$(bytes_in '^[.]rodata')
+[ "$text" -lt $max_text ] || wrong "has $text bytes of text; less than $max_text are allowed"
+[ "$constants" -lt $max_constants ] || wrong "has $constants bytes of constants; less than $max_constants are allowed"
 
 if [ $status -eq 0 ]; then
-  printf '%s: %s bytes of text and constants' "${object##*/}" "$text"
+  printf '%s: %s bytes of text, %s of constants' "${object##*/}" "$text" "$constants"
   usage=${object%.o}.su
   if [ -f "$usage" ]; then
     sort -t '	' -k2,2nr "$usage" | awk -F '\t' 'NR == 1 {sub(/.*\//, "", $1); printf ", largest stack frame %s bytes (%s)", $2, $1}'

@@ -315,6 +315,24 @@ bool firewall::alive(const array<state_id, 2>& ids, instant now) const {
   });
 }
 
+microseconds firewall::remaining(const array<state_id, 2>& ids, instant now) const {
+  if (!alive(ids, now)) return {};
+  instant first = never;
+  for (const state_id id : ids)
+    if (id.value != 0) first = least(first, state(id)->expires);
+  return first.since(now);
+}
+
+void firewall::restamp(const array<state_id, 2>& ids, instant now) {
+  for (const state_id id : ids) {
+    const auto it = states_.find(id.value);
+    if (it == states_.end() || it->second.shown.expires <= now) continue;
+    it->second.shown.last = now;
+    it->second.shown.expires = now + length_of(it->second.shown.timer);
+    watch(it->second);
+  }
+}
+
 void firewall::relax(const array<state_id, 2>& ids, instant now) {
   for (const state_id id : ids) {
     const auto it = states_.find(id.value);

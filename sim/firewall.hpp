@@ -108,6 +108,8 @@ class firewall {
   [[nodiscard]] firewall_answer<tuple4> find(const tuple4& t, instant now) { return answer_for<tuple4>(t, now); }
   [[nodiscard]] firewall_answer<tuple6> find(const tuple6& t, instant now) { return answer_for<tuple6>(t, now); }
   [[nodiscard]] bool alive(const array<state_id, 2>& ids, instant now) const;
+  [[nodiscard]] microseconds remaining(const array<state_id, 2>& ids, instant now) const;
+  void restamp(const array<state_id, 2>& ids, instant now);
   void relax(const array<state_id, 2>& ids, instant now);
 
   // --- looking ------------------------------------------------------------------------------------------

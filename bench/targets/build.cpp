@@ -36,7 +36,7 @@ double compile_seconds(const std::string& compiler, const std::string& unit) {
   return static_cast<double>(used.ru_utime.tv_sec) + static_cast<double>(used.ru_utime.tv_usec) / 1e6;
 }
 
-// What size(1) calls text: everything that is loaded and not written to.
+// Code: what is loaded and executed. The definitions' sentences are constants, and grow with every setting.
 u64 text_of(const std::string& object) {
   std::ifstream file{object, std::ios::binary};
   const std::string all{std::istreambuf_iterator<char>{file}, {}};
@@ -49,7 +49,7 @@ u64 text_of(const std::string& object) {
     const usize at = head.e_shoff + usize{i} * head.e_shentsize;
     if (at + sizeof section > all.size()) return 0;
     all.copy(reinterpret_cast<char*>(&section), sizeof section, at);
-    if ((section.sh_flags & SHF_ALLOC) != 0 && (section.sh_flags & SHF_WRITE) == 0) sum += section.sh_size;
+    if ((section.sh_flags & SHF_ALLOC) != 0 && (section.sh_flags & SHF_EXECINSTR) != 0) sum += section.sh_size;
   }
   return sum;
 }

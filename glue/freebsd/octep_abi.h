@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* Moves whenever a struct here changes; create refuses any other. */
-#define OCTEP_ABI_VERSION 1u
+#define OCTEP_ABI_VERSION 2u
 
 #define OCTEP_ADDRESS_BYTES 16u	/* an IPv4 address stands in the first four */
 #define OCTEP_MAC_BYTES 6u
@@ -136,7 +136,9 @@ enum octep_command_kind {
 	OCTEP_COMMAND_DEACTIVATE = 4,
 	OCTEP_COMMAND_RECLAIM = 5,
 	OCTEP_COMMAND_READ_ENTRY = 6,
-	OCTEP_COMMAND_DISCARD = 7
+	OCTEP_COMMAND_DISCARD = 7,
+	OCTEP_COMMAND_PROGRAM = 8,
+	OCTEP_COMMAND_READ_MICROFLOW = 9
 };
 
 struct octep_microflow {
@@ -157,11 +159,11 @@ struct octep_command {
 	octep_u8 protocol;	/* create */
 	octep_u8 track_tcp;	/* create */
 	octep_u8 translates;	/* create */
-	octep_u8 pad;
+	octep_u8 direction;	/* program */
 	octep_u16 revision;
 	octep_u32 index;	/* connection or next hop */
 	struct octep_hop hop;	/* next hop set */
-	struct octep_microflow microflows[2];	/* create; deactivate: [0] */
+	struct octep_microflow microflows[2];	/* create; deactivate, program, read microflow: [0] */
 };
 
 enum octep_entry { OCTEP_ENTRY_RECLAIMED = 0, OCTEP_ENTRY_VALID = 1, OCTEP_ENTRY_PENDING = 2 };
@@ -171,7 +173,9 @@ struct octep_answer {
 	octep_u8 entry;		/* read entry */
 	octep_u16 entry_revision;
 	octep_u8 identical;
-	octep_u8 pad[3];
+	octep_u8 lives;		/* read microflow */
+	octep_u8 pad[2];
+	octep_u32 stamp;	/* read microflow: moves with its frames */
 };
 
 enum octep_step_kind { OCTEP_POST = 0, OCTEP_WAIT = 1, OCTEP_IDLE = 2 };
@@ -188,7 +192,7 @@ struct octep_step {
 
 struct octep_event {
 	octep_u8 kind;		/* event_kind */
-	octep_u8 by;		/* 0 poll, 1 run */
+	octep_u8 by;		/* 0 poll, 1 run, 2 the end of a wait */
 	octep_u8 why;		/* reason */
 	octep_u8 command;
 	octep_u8 refused;
@@ -196,6 +200,7 @@ struct octep_event {
 	octep_u8 names_tuple;
 	octep_u8 pad;
 	octep_u64 at_us;
+	octep_u64 until_us;	/* held back, hold ends */
 	octep_u64 tag;
 	octep_u32 connection;
 	octep_u16 revision;
@@ -219,6 +224,9 @@ struct octep_ops {
 	void (*find_state)(void *context, const struct octep_tuple *, octep_u64 now_us, struct octep_state *);
 	int (*states_alive)(void *context, const octep_u64 ids[2], octep_u64 now_us);
 	void (*relax_states)(void *context, const octep_u64 ids[2], octep_u64 now_us);
+	/* Until the first of them ends; 0 where one is gone. */
+	octep_u64 (*states_remaining)(void *context, const octep_u64 ids[2], octep_u64 now_us);
+	void (*restamp_states)(void *context, const octep_u64 ids[2], octep_u64 now_us);
 	/* Returns a reason; 0: *hop is the way out. */
 	octep_u8 (*resolve)(void *context, const struct octep_hop_question *, struct octep_hop *);
 	void (*event)(void *context, const struct octep_event *);

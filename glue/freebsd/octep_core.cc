@@ -93,6 +93,7 @@ OCTEP_OUT_OF_LINE void to_c(const command& in, octep_command& out) noexcept {
   out.protocol = static_cast<u8>(in.block.proto);
   out.track_tcp = in.block.track_tcp;
   out.translates = in.block.translates;
+  out.direction = in.direction;
   out.index = in.target.index;
   out.revision = in.target.revision;
   out.hop.port = in.hop.port;
@@ -142,6 +143,14 @@ struct c_firewall {
   bool alive(const array<state_id, 2>& ids, instant now) noexcept {
     const octep_u64 of[2] = {ids[0].value, ids[1].value};
     return ops->states_alive(ops->context, of, now.us) != 0;
+  }
+  microseconds remaining(const array<state_id, 2>& ids, instant now) noexcept {
+    const octep_u64 of[2] = {ids[0].value, ids[1].value};
+    return {ops->states_remaining(ops->context, of, now.us)};
+  }
+  void restamp(const array<state_id, 2>& ids, instant now) noexcept {
+    const octep_u64 of[2] = {ids[0].value, ids[1].value};
+    ops->restamp_states(ops->context, of, now.us);
   }
   void relax(const array<state_id, 2>& ids, instant now) noexcept {
     const octep_u64 of[2] = {ids[0].value, ids[1].value};
@@ -195,6 +204,7 @@ struct c_events {
     out.direction = e.direction;
     out.names_tuple = e.names_tuple;
     out.at_us = e.at.us;
+    out.until_us = e.until.us;
     out.tag = e.tag;
     out.connection = e.connection.index;
     out.revision = e.connection.revision;
@@ -230,7 +240,8 @@ static_assert(OCTEP_RINGS == default_policies::rings);
 
 [[nodiscard]] bool whole(const octep_ops& o) noexcept {
   return o.size == sizeof(octep_ops) && o.kick != nullptr && o.section_enter != nullptr && o.section_leave != nullptr &&
-         o.find_state != nullptr && o.states_alive != nullptr && o.relax_states != nullptr && o.resolve != nullptr &&
+         o.find_state != nullptr && o.states_alive != nullptr && o.relax_states != nullptr &&
+         o.states_remaining != nullptr && o.restamp_states != nullptr && o.resolve != nullptr &&
          o.event != nullptr;
 }
 
@@ -317,6 +328,8 @@ void octep_answered(octep_core* core, octep_u64 tag, const octep_answer* said, o
                                                  : entry_state::valid;
   a.entry_revision = said->entry_revision;
   a.identical = said->identical;
+  a.lives = said->lives != 0;
+  a.stamp = said->stamp;
   core->engine.answered(tag, a, {now_us});
 }
 

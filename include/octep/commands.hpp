@@ -10,9 +10,11 @@
 //   reclaim             connection index, revision            done or refused
 //   read_entry          connection index                      the entry, or refused
 //   discard             nothing: the far side's table empties done or refused
+//   program             connection, direction, 1 microflow    done (a dead identity is skipped in silence) or refused
+//   read_microflow      one identity                          its stamp, and whether it lives; or refused
 //
-// A command is a value. The engine lends one at a time; the glue encodes it into the device's own form. Program and
-// microflow reads, associations and counters join with attach, upkeep and associations.
+// A create whose microflows name no identity changes the entry alone: that is a revive. A command is a value. The engine
+// lends one at a time; the glue encodes it into the device's own form. Associations and counters join with associations.
 //
 // Refuses: a device's encoding. Buys: one engine for every device, and a model that needs no bytes.
 // Concurrency: the one command belongs to the engine until it is answered, and to nobody else.
@@ -64,6 +66,8 @@ enum class command_kind : u8 {
   reclaim,
   read_entry,
   discard,
+  program,
+  read_microflow,
   count_
 };
 
@@ -72,7 +76,8 @@ struct command {
   handle target;                  // next hop or connection
   next_hop hop;                   // next_hop_set
   connection_block block;         // create
-  array<microflow, 2> microflows;  // create: direction 0 and 1; deactivate: [0]
+  u8 direction = 0;               // program
+  array<microflow, 2> microflows;  // create: direction 0 and 1; deactivate, program, read_microflow: [0]
 };
 
 enum class answer_code : u8 { done, refused };
@@ -85,11 +90,16 @@ struct answer {
   entry_state entry = entry_state::reclaimed;
   u16 entry_revision = 0;
   u8 identical = 0;  // frames in a row, of the give-back rule
+  // read_microflow only. The stamp is the far side's own clock: it moves whenever a frame of the microflow is forwarded, and
+  // means nothing else.
+  bool lives = false;  // the identity still names that microflow
+  u32 stamp = 0;
 };
 
 [[nodiscard]] constexpr const char* name(command_kind k) noexcept {
   constexpr const char* names[] = {"none",       "next_hop_set", "next_hop_release", "create",
-                                   "deactivate", "reclaim",      "read_entry",       "discard"};
+                                   "deactivate", "reclaim",      "read_entry",       "discard",
+                                   "program",    "read_microflow"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<usize>(command_kind::count_));
   return names[static_cast<usize>(k)];
 }

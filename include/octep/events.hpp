@@ -16,7 +16,7 @@
 
 namespace octep {
 
-// Appended, never renumbered: the values cross the C border. Attach, give-back, revive and hold join with their behaviour.
+// Appended, never renumbered: the values cross the C border.
 enum class event_kind : u8 {
   poll_begins,
   poll_ends,
@@ -32,16 +32,26 @@ enum class event_kind : u8 {
   command_unanswered,
   discard_begins,
   discarded,
+  attached,     // one direction under the identity that its frame brought
+  given_back,   // the far side had stopped using the entry: its read said so
+  revived,
+  repointed,    // one direction leaves by another next hop
+  held_back,    // until `until`: taken out too soon after its make
+  hold_ends,
+  idle,         // nothing moved over two readings of its stamps
+  touched,      // something did, and the firewall's states were restamped
+  far_side_reset,
+  far_side_gone,
   count_
 };
 
-// Who asked for an operation: the poll's walk or a run between polls.
-enum class asker : u8 { poll, run };
+// Who asked for an operation: the poll's walk, a run between polls, or the end of a wait.
+enum class asker : u8 { poll, run, wait };
 
 struct event {
   event_kind kind = event_kind::poll_begins;
   asker by = asker::poll;
-  reason why = reason::none;        // refused, taken_out
+  reason why = reason::none;        // refused, take_out_begins, taken_out
   command_kind what = command_kind::none;
   answer_code code = answer_code::done;
   family which = family::ipv4;      // which of the tuples below is meaningful
@@ -49,6 +59,7 @@ struct event {
   u8 direction = 0;                 // of the tuple in the connection; make: of the frame at hand
   instant at;
   u64 tag = 0;                      // commands
+  instant until;                    // held_back, hold_ends: when its wait is over
   handle connection;                // make, take-out
   u32 count = 0;                    // refused, make_begins: frames the candidate has counted
   tuple4 v4;
@@ -59,7 +70,9 @@ struct event {
   constexpr const char* names[] = {"poll_begins",      "poll_ends",        "run_begins",         "run_ends",
                                    "make_begins",      "made",             "refused",            "take_out_begins",
                                    "taken_out",        "command_posted",   "command_answered",   "command_unanswered",
-                                   "discard_begins",   "discarded"};
+                                   "discard_begins",   "discarded",        "attached",           "given_back",
+                                   "revived",          "repointed",        "held_back",          "hold_ends",
+                                   "idle",             "touched",          "far_side_reset",     "far_side_gone"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<usize>(event_kind::count_));
   return names[static_cast<usize>(k)];
 }

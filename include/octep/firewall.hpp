@@ -78,6 +78,10 @@ concept firewall_policy = requires(F& f, const tuple4& t4, const tuple6& t6, con
   { f.find(t6, now) } -> same_as<firewall_answer<tuple6>>;
   // True while each id that is not 0 names a living state.
   { f.alive(ids, now) } -> same_as<bool>;
+  // How long until the first of them ends if no frame comes; zero where `alive` is false.
+  { f.remaining(ids, now) } -> same_as<microseconds>;
+  // Frames of the connection went by in hardware: their timers start afresh, as if the host had seen one.
+  f.restamp(ids, now);
   // The states tolerate windows they did not see. Only these ids; an id that is gone is passed over.
   f.relax(ids, now);
 };

@@ -68,6 +68,23 @@ enum class reason : u8 {
   fast_make_spent,
   until_poll,
   not_asked,
+  // A candidate that stays out for a while, or for as long as somebody wants.
+  flow_held_back,
+  flow_kept_out,
+  flow_wait_gap,
+  // A connection that was taken out: why.
+  flow_ended,
+  flow_pending,
+  flow_gone,
+  flow_revive_off,
+  flow_expired,
+  flow_reval,
+  flow_rerouted,
+  flow_port_moved,
+  flow_removed,
+  flow_made_room,
+  flow_audited,
+  far_side_gone,
   count_
 };
 
@@ -170,6 +187,27 @@ inline constexpr reason_row reason_rows[] = {
     {reason::until_poll, "until_poll", "It was refused or taken out since the last poll, and waits for the next.",
      "The end of the next poll's walk."},
     {reason::not_asked, "not_asked", "No pass has looked at its candidate yet.", "The next poll."},
+    {reason::flow_held_back, "flow_held_back", "It was given back and taken out soon after it was made, so it stays out for a while.",
+     "The end of its hold; a make that lasts hold_fresh_ms starts the holds over."},
+    {reason::flow_kept_out, "flow_kept_out", "An operator keeps it out.", "Let it in again."},
+    {reason::flow_wait_gap, "flow_wait_gap", "Its make waits until none of its frames can be on their way through the host.",
+     "A gap of gap_quiet_us between its frames, or the end of gap_first_ms or gap_again_ms."},
+    {reason::flow_ended, "flow_ended", "It was given back for FIN, SYN or RST.", "A new connection."},
+    {reason::flow_pending, "flow_pending", "It was given back, and the far side could not be told to go on with it.",
+     "The next poll, or the end of its hold."},
+    {reason::flow_gone, "flow_gone", "The far side no longer has its entry.", "The next poll."},
+    {reason::flow_revive_off, "flow_revive_off", "It was given back, and revive is 0.", "The end of its hold, or revive 1."},
+    {reason::flow_expired, "flow_expired", "The firewall's state of it is gone.", "A new state."},
+    {reason::flow_reval, "flow_reval", "The firewall's answer about it changed.", "The next poll."},
+    {reason::flow_rerouted, "flow_rerouted", "Its way out changed to one that the far side cannot take.",
+     "A way out by a front port whose neighbour is resolved."},
+    {reason::flow_port_moved, "flow_port_moved", "Its frames came to arrive at another port or VLAN.", "The next poll."},
+    {reason::flow_removed, "flow_removed", "An operator removed it.", "The next poll, unless it is kept out."},
+    {reason::flow_made_room, "flow_made_room", "It was idle and made room for another in a full table.",
+     "Frames of it, and room in the table."},
+    {reason::flow_audited, "flow_audited", "A command about it went unanswered, so it was taken out when the far side spoke again.",
+     "The next poll."},
+    {reason::far_side_gone, "far_side_gone", "The far side is gone: nothing is posted until it was reset.", "Its reset."},
 };
 
 static_assert(sizeof(reason_rows) / sizeof(reason_rows[0]) == reason_count);

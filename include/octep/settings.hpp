@@ -14,8 +14,8 @@
 
 namespace octep {
 
-// Appended, never renumbered: the values cross the C border. The settings of give-back, upkeep, hold-back and associations
-// join here with the behaviour they switch.
+// Appended, never renumbered: the values cross the C border. The setting of associations
+// joins here with the behaviour it switches.
 enum class setting : u8 {
   enable,
   auto_make,
@@ -33,6 +33,22 @@ enum class setting : u8 {
   cmd_step_us,
   cmd_limit_ms,
   udp_oneway_ms,
+  revive,
+  keepalive,
+  probe_gap_ms,
+  revive_min_ms,
+  revive_max_ms,
+  revive_peace_ms,
+  hold_fresh_ms,
+  hold_min_ms,
+  hold_max_ms,
+  gap_quiet_us,
+  gap_first_ms,
+  gap_again_ms,
+  sweep_lookups,
+  upkeep_commands,
+  dirty_lookups,
+  room_reads,
   count_
 };
 
@@ -85,6 +101,40 @@ inline constexpr setting_row setting_rows[] = {
     {setting::udp_oneway_ms, "udp_oneway_ms", "ms", 0, 600'000, 3'000,
      "A UDP state this old is settled although only one peer was heard more than once.",
      "Younger one-way states count as settled."},
+    {setting::revive, "revive", "", 0, 1, 1, "A connection that was given back is told to go on.",
+     "From the next give-back on it is taken out instead."},
+    {setting::keepalive, "keepalive", "", 0, 1, 1, "What moves in hardware keeps the firewall's states alive.",
+     "No stamp is read any more: states end by their own timers, and the sweep takes out what they leave."},
+    {setting::probe_gap_ms, "probe_gap_ms", "ms", 0, 1'000, 5, "Least time between two reads of a connection's entry.",
+     "From the next read on."},
+    {setting::revive_min_ms, "revive_min_ms", "ms", 0, 60'000, 10, "A revived connection is left alone this long.",
+     "From the next revive on; 0 never waits."},
+    {setting::revive_max_ms, "revive_max_ms", "ms", 0, 60'000, 500, "The doubling of that wait ends here.",
+     "From the next revive on."},
+    {setting::revive_peace_ms, "revive_peace_ms", "ms", 0, 600'000, 1'000,
+     "After this long without a give-back the wait starts over.", "From the next revive on."},
+    {setting::hold_fresh_ms, "hold_fresh_ms", "ms", 0, 600'000, 10'000,
+     "A connection that is given back and taken out this soon after its make is held back.",
+     "From the next take-out on; 0 holds nothing back."},
+    {setting::hold_min_ms, "hold_min_ms", "ms", 0, 600'000, 1'000, "The first hold.",
+     "From the next hold on; 0 holds nothing back."},
+    {setting::hold_max_ms, "hold_max_ms", "ms", 0, 3'600'000, 60'000, "The doubling of holds ends here.",
+     "From the next hold on."},
+    {setting::gap_quiet_us, "gap_quiet_us", "us", 0, 1'000'000, 0,
+     "A make waits until both directions were quiet this long: what the host's path takes at most; 0 waits for nothing.",
+     "From the next make on; 0 sets off what waits."},
+    {setting::gap_first_ms, "gap_first_ms", "ms", 0, 1'000, 2, "A first make waits for its gap no longer than this.",
+     "From the next make on."},
+    {setting::gap_again_ms, "gap_again_ms", "ms", 0, 10'000, 50, "A remake waits for its gap no longer than this.",
+     "From the next make on."},
+    {setting::sweep_lookups, "sweep_lookups", "", 1, 1'000'000, 256, "Connections whose states a poll asks for.",
+     "From the next poll on; the bound on what outlives its state grows."},
+    {setting::upkeep_commands, "upkeep_commands", "", 1, 100'000, 64,
+     "Commands between two polls that keep connections true: reads of stamps, ways out that moved.", "From the next poll on."},
+    {setting::dirty_lookups, "dirty_lookups", "", 1, 1'000'000, 64,
+     "Connections asked about again in one pass, after rules or routes changed.", "From the next pass on."},
+    {setting::room_reads, "room_reads", "", 0, 100'000, 16, "Stamps that a poll of a full table reads to find who is idle.",
+     "From the next poll on; 0 finds nobody."},
 };
 
 static_assert(sizeof(setting_rows) / sizeof(setting_rows[0]) == setting_count);

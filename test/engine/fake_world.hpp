@@ -56,6 +56,8 @@ struct scripted_firewall {
   std::vector<firewall_answer<tuple6>> known6;
   std::vector<u64> dead;
   std::vector<u64> relaxed;
+  std::vector<u64> restamped;
+  microseconds lasts = from_s(1'000);  // what `remaining` says of states that live
   bool careless = false;  // answers with the first state it knows, whatever was asked
   u64 asked = 0;
 
@@ -74,6 +76,11 @@ struct scripted_firewall {
       for (const u64 d : dead)
         if (id.value != 0 && id.value == d) return false;
     return true;
+  }
+  microseconds remaining(const array<state_id, 2>& ids, instant now) const { return alive(ids, now) ? lasts : microseconds{}; }
+  void restamp(const array<state_id, 2>& ids, instant) {
+    for (const state_id id : ids)
+      if (id.value != 0) restamped.push_back(id.value);
   }
   void relax(const array<state_id, 2>& ids, instant) {
     for (const state_id id : ids)

@@ -25,10 +25,10 @@ static_assert(sizeof(octep_hop) == 20);
 static_assert(sizeof(octep_hop_question) == 48);
 static_assert(sizeof(octep_microflow) == 52);
 static_assert(sizeof(octep_command) == 12 + 20 + 2 * 52);
-static_assert(sizeof(octep_answer) == 8);
+static_assert(sizeof(octep_answer) == 12);
 static_assert(sizeof(octep_step) == 24 + sizeof(octep_command));
-static_assert(sizeof(octep_event) == 40 + sizeof(octep_tuple));
-static_assert(sizeof(octep_ops) == 10 * 8);
+static_assert(sizeof(octep_event) == 48 + sizeof(octep_tuple));
+static_assert(sizeof(octep_ops) == 12 * 8);
 static_assert(sizeof(octep_options) == 32);
 static_assert(offsetof(octep_step, command) == 24);
 static_assert(offsetof(octep_state, opener) == 8);
@@ -62,6 +62,8 @@ octep_ops ops_of(host& h) {
   };
   ops.states_alive = [](void* c, const octep_u64*, octep_u64) { return host::of(c).alive ? 1 : 0; };
   ops.relax_states = [](void* c, const octep_u64* ids, octep_u64) { host::of(c).relaxed += ids[0] != 0; };
+  ops.states_remaining = [](void* c, const octep_u64*, octep_u64) -> octep_u64 { return host::of(c).alive ? 86'400'000'000 : 0; };
+  ops.restamp_states = [](void*, const octep_u64*, octep_u64) {};
   ops.resolve = [](void* c, const octep_hop_question* q, octep_hop* hop) {
     hop->port = q->other.port;
     hop->mtu = 1500;
