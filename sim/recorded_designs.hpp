@@ -25,6 +25,7 @@ struct recorded_design {
   static constexpr bool walk_resumes = false;
   static constexpr bool walk_end_clears_marks = false;
   static constexpr u32 walk_slice = ~u32{0};
+  static constexpr full_table room = full_table::keeps_all;
 };
 
 using p1_b0 = recorded_design<1, walk_counts::attempts>;

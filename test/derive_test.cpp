@@ -70,8 +70,8 @@ TYPED_TEST(Derive, ARewrittenTupleReversedIsTheOtherDirections) {
   EXPECT_TRUE(rc::check([] {
     const auto a = any_answer<TypeParam>(*any_nat());
     const tuple_pair<TypeParam> t = derive(a);
-    RC_ASSERT(reverse(rewritten(t[0], rewrite_of(a, 0))) == t[1]);
-    RC_ASSERT(reverse(rewritten(t[1], rewrite_of(a, 1))) == t[0]);
+    RC_ASSERT(reverse(rewritten(t[0], rewrite_of(derive(a), 0))) == t[1]);
+    RC_ASSERT(reverse(rewritten(t[1], rewrite_of(derive(a), 1))) == t[0]);
   }));
 }
 
@@ -81,19 +81,19 @@ TYPED_TEST(Derive, WithoutNATTheDirectionsAreEachOthersReverseAndNothingIsRewrit
     const tuple_pair<TypeParam> t = derive(a);
     RC_ASSERT(t[1] == reverse(t[0]));
     RC_ASSERT(reverse(reverse(t[0])) == t[0]);
-    for (u32 d = 0; d < 2; ++d) RC_ASSERT(rewritten(t[d], rewrite_of(a, d)) == t[d]);
-    RC_ASSERT(!translates(a));
+    for (u32 d = 0; d < 2; ++d) RC_ASSERT(rewritten(t[d], rewrite_of(derive(a), d)) == t[d]);
+    RC_ASSERT(!translates(derive(a)));
   }));
 }
 
 TYPED_TEST(Derive, SourceNATKeepsTheResponderAndDestinationNATTheOpener) {
   EXPECT_TRUE(rc::check([] {
     const auto s = any_answer<TypeParam>(nat::source);
-    RC_ASSERT(rewritten(derive(s)[0], rewrite_of(s, 0)).destination == derive(s)[0].destination);
-    RC_ASSERT(rewritten(derive(s)[1], rewrite_of(s, 1)).source == derive(s)[1].source);
+    RC_ASSERT(rewritten(derive(s)[0], rewrite_of(derive(s), 0)).destination == derive(s)[0].destination);
+    RC_ASSERT(rewritten(derive(s)[1], rewrite_of(derive(s), 1)).source == derive(s)[1].source);
     const auto d = any_answer<TypeParam>(nat::destination);
-    RC_ASSERT(rewritten(derive(d)[0], rewrite_of(d, 0)).source == derive(d)[0].source);
-    RC_ASSERT(rewritten(derive(d)[1], rewrite_of(d, 1)).destination == derive(d)[1].destination);
+    RC_ASSERT(rewritten(derive(d)[0], rewrite_of(derive(d), 0)).source == derive(d)[0].source);
+    RC_ASSERT(rewritten(derive(d)[1], rewrite_of(derive(d), 1)).destination == derive(d)[1].destination);
   }));
 }
 
@@ -102,8 +102,8 @@ TYPED_TEST(Derive, TranslatesMeansThatSomeFrameLeavesOtherwiseThanItArrived) {
     const auto a = any_answer<TypeParam>(*any_nat());
     const tuple_pair<TypeParam> t = derive(a);
     bool changed = false;
-    for (u32 d = 0; d < 2; ++d) changed = changed || rewritten(t[d], rewrite_of(a, d)) != t[d];
-    RC_ASSERT(translates(a) == changed);
+    for (u32 d = 0; d < 2; ++d) changed = changed || rewritten(t[d], rewrite_of(derive(a), d)) != t[d];
+    RC_ASSERT(translates(derive(a)) == changed);
   }));
 }
 
@@ -119,7 +119,7 @@ TYPED_TEST(Derive, TheConnectionReadBackwardsHasTheDirectionsExchanged) {
     back.responder = a.opener;
     RC_ASSERT(derive(back)[0] == derive(a)[1]);
     RC_ASSERT(derive(back)[1] == derive(a)[0]);
-    RC_ASSERT(rewrite_of(back, 0) == rewrite_of(a, 1));
+    RC_ASSERT(rewrite_of(back, 0) == rewrite_of(derive(a), 1));
   }));
 }
 
@@ -157,9 +157,9 @@ TEST(DeriveExamples, ADownloadBehindSourceNAT) {
   a.opener_translated = {outside, port(33'333)};
   EXPECT_EQ(derive(a)[0], tcp(inside, 51'000, server, 443));
   EXPECT_EQ(derive(a)[1], tcp(server, 443, outside, 33'333));
-  EXPECT_EQ(rewrite_of(a, 0), (rewrite{{outside, 0, 0, 0}, {server, 0, 0, 0}, join_ports(port(33'333), port(443))}));
-  EXPECT_EQ(rewrite_of(a, 1), (rewrite{{server, 0, 0, 0}, {inside, 0, 0, 0}, join_ports(port(443), port(51'000))}));
-  EXPECT_TRUE(translates(a));
+  EXPECT_EQ(rewrite_of(derive(a), 0), (rewrite{{outside, 0, 0, 0}, {server, 0, 0, 0}, join_ports(port(33'333), port(443))}));
+  EXPECT_EQ(rewrite_of(derive(a), 1), (rewrite{{server, 0, 0, 0}, {inside, 0, 0, 0}, join_ports(port(443), port(51'000))}));
+  EXPECT_TRUE(translates(derive(a)));
 }
 
 TEST(DeriveExamples, AServerBehindAForwardedPort) {
@@ -170,8 +170,8 @@ TEST(DeriveExamples, AServerBehindAForwardedPort) {
   a.responder = {in_dmz, port(8'080)};
   EXPECT_EQ(derive(a)[0], tcp(server, 40'000, public_name, 80));
   EXPECT_EQ(derive(a)[1], tcp(in_dmz, 8'080, server, 40'000));
-  EXPECT_EQ(rewrite_of(a, 0), (rewrite{{server, 0, 0, 0}, {in_dmz, 0, 0, 0}, join_ports(port(40'000), port(8'080))}));
-  EXPECT_EQ(rewrite_of(a, 1), (rewrite{{public_name, 0, 0, 0}, {server, 0, 0, 0}, join_ports(port(80), port(40'000))}));
+  EXPECT_EQ(rewrite_of(derive(a), 0), (rewrite{{server, 0, 0, 0}, {in_dmz, 0, 0, 0}, join_ports(port(40'000), port(8'080))}));
+  EXPECT_EQ(rewrite_of(derive(a), 1), (rewrite{{public_name, 0, 0, 0}, {server, 0, 0, 0}, join_ports(port(80), port(40'000))}));
 }
 
 TEST(DeriveExamples, AnInsideHostThatUsesThePublicNameIsTranslatedBothWays) {
@@ -183,8 +183,8 @@ TEST(DeriveExamples, AnInsideHostThatUsesThePublicNameIsTranslatedBothWays) {
   a.responder = {in_dmz, port(8'080)};
   EXPECT_EQ(derive(a)[0], tcp(inside, 51'000, public_name, 80));
   EXPECT_EQ(derive(a)[1], tcp(in_dmz, 8'080, outside, 33'333));
-  EXPECT_EQ(rewrite_of(a, 0), (rewrite{{outside, 0, 0, 0}, {in_dmz, 0, 0, 0}, join_ports(port(33'333), port(8'080))}));
-  EXPECT_EQ(rewrite_of(a, 1), (rewrite{{public_name, 0, 0, 0}, {inside, 0, 0, 0}, join_ports(port(80), port(51'000))}));
+  EXPECT_EQ(rewrite_of(derive(a), 0), (rewrite{{outside, 0, 0, 0}, {in_dmz, 0, 0, 0}, join_ports(port(33'333), port(8'080))}));
+  EXPECT_EQ(rewrite_of(derive(a), 1), (rewrite{{public_name, 0, 0, 0}, {inside, 0, 0, 0}, join_ports(port(80), port(51'000))}));
 }
 
 TEST(DeriveExamples, APingWhoseIdIsTranslated) {
@@ -196,8 +196,8 @@ TEST(DeriveExamples, APingWhoseIdIsTranslated) {
   const auto words = [](u16 id) { return join_ports(port(id), port(8)); };
   EXPECT_EQ(derive(a)[0], tuple4::make(inside, server, words(77), protocol::icmp));
   EXPECT_EQ(derive(a)[1], tuple4::make(server, outside, words(4'242), protocol::icmp));
-  EXPECT_EQ(rewrite_of(a, 0), (rewrite{{outside, 0, 0, 0}, {server, 0, 0, 0}, words(4'242)}));
-  EXPECT_EQ(rewrite_of(a, 1), (rewrite{{server, 0, 0, 0}, {inside, 0, 0, 0}, words(77)}));
+  EXPECT_EQ(rewrite_of(derive(a), 0), (rewrite{{outside, 0, 0, 0}, {server, 0, 0, 0}, words(4'242)}));
+  EXPECT_EQ(rewrite_of(derive(a), 1), (rewrite{{server, 0, 0, 0}, {inside, 0, 0, 0}, words(77)}));
 }
 
 TEST(DeriveExamples, AnIPv6PingKeepsItsWordsToo) {
@@ -208,7 +208,7 @@ TEST(DeriveExamples, AnIPv6PingKeepsItsWordsToo) {
   const u32 words = join_ports(port(77), port(128));
   EXPECT_EQ(derive(a)[0], tuple6::make({1, 2, 3, 4}, {5, 6, 7, 8}, words, protocol::icmp6));
   EXPECT_EQ(derive(a)[1], tuple6::make({5, 6, 7, 8}, {1, 2, 3, 4}, words, protocol::icmp6));
-  EXPECT_FALSE(translates(a));
+  EXPECT_FALSE(translates(derive(a)));
 }
 
 }  // namespace

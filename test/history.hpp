@@ -27,6 +27,7 @@ struct tiny_policies {
   static constexpr bool walk_resumes = true;
   static constexpr bool walk_end_clears_marks = true;
   static constexpr u32 walk_slice = 2;
+  static constexpr full_table room = full_table::idle_makes_room;
 };
 
 // One input, in words: a failing history shrinks to a few of these.

@@ -29,9 +29,11 @@
 #pragma once
 
 #include <octep/arena.hpp>
+#include <octep/backoff.hpp>
 #include <octep/base.hpp>
 #include <octep/firewall.hpp>
 #include <octep/identity.hpp>
+#include <octep/reasons.hpp>
 #include <octep/revision.hpp>
 #include <octep/ticks.hpp>
 #include <octep/tuple.hpp>
@@ -53,6 +55,8 @@ struct direction_record {
   handle next_hop;  // meaningful if has_next_hop: a reference is held on it
   bool has_next_hop = false;
   bool programmed = false;
+  bool stamped = false;  // `stamp` was read
+  u32 stamp = 0;         // the far side's, when it was read last
 };
 
 struct record {
@@ -65,6 +69,16 @@ struct record {
   instant first_seen;  // the first punted frame that is known of
   instant made_at;     // the answer to its create
   array<direction_record, 2> directions{};
+
+  reason leaving_for = reason::none;  // owed a take-out: why
+  // Give-back (system.md 9).
+  bool probe_asked = false;  // a frame was punted while its entry was not to be read
+  bool probed = false;
+  instant probed_at;         // the last read of its entry, if `probed`
+  backoff revive_wait;
+  // Keep-alive (system.md 10).
+  u8 quiet_readings = 0;  // readings in a row in which no stamp had moved
+  instant read_at = never;  // when its stamps are read next
 };
 
 // [0] as the opener's frames arrive, [1] as the responder's do.

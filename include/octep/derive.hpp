@@ -31,13 +31,6 @@ template <tuple_type Tuple>
 
 [[nodiscard]] constexpr address6 widen(address4 a) noexcept { return {a, 0, 0, 0}; }
 [[nodiscard]] constexpr const address6& widen(const address6& a) noexcept { return a; }
-
-// How direction's frames leave, as a tuple.
-template <tuple_type Tuple>
-[[nodiscard]] constexpr Tuple leaving(const firewall_answer<Tuple>& a, u32 direction) noexcept {
-  return direction == 0 ? from_opener(a.opener_translated, a.responder, a.proto)
-                        : reverse(from_opener(a.opener, a.responder_seen, a.proto));
-}
 }  // namespace detail
 
 // Both tuples as they arrive, [0] the opener's frames, [1] the responder's. `a.found` holds.
@@ -47,17 +40,18 @@ template <tuple_type Tuple>
           reverse(detail::from_opener(a.opener_translated, a.responder, a.proto))};
 }
 
-// What the far side writes into that direction's frames. Fields equal to the tuple's own mean no translation.
+// What the far side writes into that direction's frames: the reverse of how the other arrives. Fields equal to the tuple's
+// own mean no translation.
 template <tuple_type Tuple>
-[[nodiscard]] constexpr rewrite rewrite_of(const firewall_answer<Tuple>& a, u32 direction) noexcept {
-  const Tuple out = detail::leaving(a, direction);
+[[nodiscard]] constexpr rewrite rewrite_of(const tuple_pair<Tuple>& pair, u32 direction) noexcept {
+  const Tuple out = reverse(pair[1 - direction]);
   return {detail::widen(out.source), detail::widen(out.destination), out.ports};
 }
 
 // Whether some direction's frames leave otherwise than they arrive. One direction tells: the other is its mirror.
 template <tuple_type Tuple>
-[[nodiscard]] constexpr bool translates(const firewall_answer<Tuple>& a) noexcept {
-  return detail::leaving(a, 0) != detail::from_opener(a.opener, a.responder_seen, a.proto);
+[[nodiscard]] constexpr bool translates(const tuple_pair<Tuple>& pair) noexcept {
+  return reverse(pair[1]) != pair[0];
 }
 
 // 0 or 1: the direction whose frames arrive with this tuple; -1: neither.

@@ -1,6 +1,6 @@
 // octep: everything, for consumers. A header of the core includes what it needs instead.
 //
-// Floor 11.
+// Floor 14.
 #pragma once
 
 #include <octep/backoff.hpp>

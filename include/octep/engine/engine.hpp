@@ -1,6 +1,6 @@
 // The engine: a state machine that is pulled.
 //
-// Floor 10.
+// Floor 13.
 //
 //   punt(ring, frame, metadata, now)     any ring, no lock          a frame becomes a candidate, or a count
 //   next(now)                            the worker, pass lock      post this / wait for the answer / idle until
@@ -13,11 +13,16 @@
 // `World::kick` was called, and no later than `step::until`.
 #pragma once
 
+#include <octep/engine/give_back.hpp>
 #include <octep/engine/make.hpp>
-#include <octep/engine/passes.hpp>
+#include <octep/engine/poll.hpp>
+#include <octep/engine/program.hpp>
 #include <octep/engine/punt.hpp>
 #include <octep/engine/remove.hpp>
+#include <octep/engine/run.hpp>
 #include <octep/engine/state.hpp>
+#include <octep/engine/upkeep.hpp>
+#include <octep/engine/wait.hpp>
 
 namespace octep {
 
@@ -44,21 +49,22 @@ class engine {
   [[nodiscard]] static constexpr usize bytes_for(const start_options& o) noexcept {
     return connections::bytes_for(o.connections, o.ipv6_connections) + next_hops::bytes_for(o.next_hops) +
            arena::bytes_for<hot_cell>(hot_table<typename state::atomics>::buckets_for(o.connections)) +
-           arena::bytes_for<u32>(o.connections);
+           arena::bytes_for<u32>(o.connections) + holds::bytes_for(o.holds) + deadlines::bytes_for(o.connections);
   }
 
   // In place, once, before any other thread knows the engine. `world` outlives it. A keyed hash is keyed by a number that
   // nobody outside knows. False: the arena is too small, or the options are more than the device has.
   [[nodiscard]] bool init(World& world, const start_options& o, const hash_type& hash, arena& memory, instant now) noexcept {
     state& s = s_;
-    if (o.connections == 0 || o.connections > world.device.connections || o.next_hops > world.device.next_hops) return false;
+    if (o.connections == 0 || o.connections > world.device.connections || o.next_hops > world.device.next_hops || o.holds == 0)
+      return false;
     s.world = &world;
     s.hash = hash;
     s.values = initial_settings(world.device);
     const auto buckets = memory.take<hot_cell>(hot_table<typename state::atomics>::buckets_for(o.connections));
     s.removals = memory.take<u32>(o.connections);
     if (!s.table.init(memory, o.connections, o.ipv6_connections) || !s.hops.init(memory, o.next_hops) || buckets.empty() ||
-        s.removals.empty())
+        s.removals.empty() || !s.held_back.init(memory, o.holds) || !s.due.init(memory, o.connections))
       return false;
     s.hot.init(buckets);
     s.forget_from = o.connections;
@@ -100,7 +106,8 @@ class engine {
   void answered(u64 tag, const answer& said, instant now) noexcept {
     state& s = s_;
     // The channel lends its command until the answer is taken.
-    const command was = {s.commands.current().kind, s.commands.current().target, {}, {}, {}};
+    const late_command was = {s.commands.current().kind, s.commands.current().target,
+                              s.commands.current().microflows[0].who.names_flow()};
     const bool late = s.doing == operation::none;
     const heard what = s.commands.answered(tag, said, now);
     publish_figures();
@@ -112,6 +119,9 @@ class engine {
       case operation::take_out: return removing::take_out_answered(s, said, now);
       case operation::release_hop: return removing::release_answered(s, was.target);
       case operation::discard: return removing::discard_answered(s, said, now);
+      case operation::program: return programming::answered(s, said, now);
+      case operation::probe: return giving_back::answered(s, said, now);
+      case operation::stamps: return keeping::stamp_answered(s, said, now);
       case operation::none: return;
     }
   }
@@ -135,6 +145,72 @@ class engine {
     return r;
   }
 
+  // --- notices, under the pass lock ---------------------------------------------------------------------------
+
+  // Rules, routes or neighbours changed: every connection is asked about again, dirty_lookups a pass.
+  void changed() noexcept {
+    s_.dirty.left = s_.table.capacity();
+    s_.world->kick();
+  }
+  // States were killed or flushed: all that is held is asked for now, whatever sweep_lookups says.
+  void states_gone() noexcept {
+    s_.sweep.to_ask = s_.sweep.to_pass = s_.table.capacity();
+    s_.world->kick();
+  }
+  // The state of the connection with this tuple ended. False: it is not held.
+  template <tuple_type Tuple>
+  bool state_gone(const Tuple& t) noexcept {
+    return take_away(t, reason::flow_expired);
+  }
+
+  // The far side restarted and knows nothing: all is forgotten, nothing is posted for it, no answer to what was out is taken.
+  void far_side_reset(instant now) noexcept {
+    state& s = s_;
+    void_outstanding();
+    s.gone = false;
+    s.makes_barred = false;
+    s.counters.add(pass_counter::far_side_resets);
+    removing::forget_everything(s);
+    tell(s, event_kind::far_side_reset, now);
+    s.world->kick();
+  }
+  // No answer will come: nothing is posted until it was reset.
+  void far_side_gone(instant now) noexcept {
+    void_outstanding();
+    s_.gone = true;
+    tell(s_, event_kind::far_side_gone, now);
+  }
+
+  // --- by hand, under the pass lock ----------------------------------------------------------------------------
+
+  // Takes out the connection with this tuple; its frames may make it again after the next poll. False: it is not held.
+  template <tuple_type Tuple>
+  bool remove(const Tuple& t) noexcept {
+    const bool is = take_away(t, reason::flow_removed);
+    if (is) s_.counters.add(pass_counter::removed_by_hand);
+    return is;
+  }
+  // Every connection one of whose ends, as frames arrive or leave, is that host's. False: an earlier wish is still under way.
+  bool remove_host(family which, const address6& host) noexcept {
+    if (s_.purge.left != 0) return false;
+    s_.purge.left = s_.table.capacity();
+    s_.purge.which = which;
+    s_.purge.host = host;
+    s_.world->kick();
+    return true;
+  }
+  // No connection with this tuple is made until `let_in`; one that is held is taken out. False: no room for another tuple.
+  template <tuple_type Tuple>
+  bool keep_out(const Tuple& t) noexcept {
+    if (!s_.kept_out.add(t)) return false;
+    (void)remove(t);
+    return true;
+  }
+  template <tuple_type Tuple>
+  bool let_in(const Tuple& t) noexcept {
+    return s_.kept_out.remove(t);
+  }
+
   // Pass lock. The far side's flow table is to be emptied; what is outstanding is waited for.
   void request_discard() noexcept {
     owe_discard();
@@ -149,6 +225,10 @@ class engine {
   [[nodiscard]] const channel& commands() const noexcept { return s_.commands; }
   [[nodiscard]] const settings& values() const noexcept { return s_.values; }
   [[nodiscard]] bool discard_owed() const noexcept { return s_.discard_owed; }
+  [[nodiscard]] const holds& held_back() const noexcept { return s_.held_back; }
+  [[nodiscard]] const kept_out_tuples& kept_out() const noexcept { return s_.kept_out; }
+  // How long a microflow may outlive its state at most, while the far side answers.
+  [[nodiscard]] microseconds sweep_bound() const noexcept { return keeping::sweep_bound(s_); }
   // Any thread.
   [[nodiscard]] const pass_counters<typename state::atomics>& counters() const noexcept { return s_.counters; }
   [[nodiscard]] u64 counted(ring_counter c) const noexcept { return sum([c](const auto& r) { return r.value(c); }); }
@@ -164,6 +244,21 @@ class engine {
   }
 
  private:
+  template <tuple_type Tuple>
+  bool take_away(const Tuple& t, reason why) noexcept {
+    const found f = passing::holding(s_, t, s_.hash(t));
+    if (!f.is) return false;
+    removing::owe(s_, f.index, why);
+    s_.world->kick();
+    return true;
+  }
+
+  void void_outstanding() noexcept {
+    s_.commands.void_outstanding();
+    s_.doing = operation::none;
+    s_.lent = false;
+  }
+
   using hot_cell = typename state::template cell<u8>;
 
   void owe_discard() noexcept {
@@ -176,19 +271,31 @@ class engine {
   [[nodiscard]] bool choose(instant now) noexcept {
     state& s = s_;
     for (;;) {
+      if (s.gone) return false;
       if (s.forget_from < s.table.capacity() && removing::forget_slice(s)) return false;
       if (removing::begin_discard(s, now)) return true;
       if (!s.values.on(setting::enable)) return false;
       if (removing::begin_take_out(s, now)) return true;
       if (run_is_due(now)) running::begin(s, now);
       if (running::go(s, now)) return true;
+      if (s.owes_removal()) continue;
+      if (waiting::go(s, now)) return true;
       if (removing::begin_release(s, now)) return true;
+      switch (keeping::go(s, now)) {
+        case keeping::did::posted: return true;
+        case keeping::did::slice:
+          if (s.owes_removal() || s.discard_owed) continue;
+          if (!s.poll.walking || keeping::at_work(s)) return false;
+          break;
+        case keeping::did::nothing: break;
+      }
       if (!s.poll.walking && s.poll.next <= now) {
         polling::begin(s, now);
         continue;  // what waited for a poll goes before its walk
       }
       if (!s.poll.walking) return false;
       if (polling::walk(s, now)) return true;
+      if (s.owes_removal()) continue;
       if (s.poll.walking) return false;  // a slice of it is over
     }
   }
@@ -201,11 +308,13 @@ class engine {
 
   [[nodiscard]] instant idle_until() const noexcept {
     const state& s = s_;
+    if (s.gone) return never;
     if (s.forget_from < s.table.capacity()) return {};  // the next slice, once the lock was free
-    if (s.poll.walking) return {};                        // and the next slice of a walk
     instant until = s.values.on(setting::enable) ? s.poll.next : never;
     if (s.discard_owed && s.discard_from < until) until = s.discard_from;
     if (!s.values.on(setting::enable)) return until;
+    if (s.poll.walking || keeping::at_work(s)) return {};  // the next slice of those, too
+    until = least(until, least(s.due.next(), s.held_back.next()));
     // Relaxed: a request that comes after this load calls `World::kick`.
     if (s.values.on(setting::fast) && s.kicked.load_relaxed() != 0 && running::due_at(s) < until) until = running::due_at(s);
     return until;
@@ -233,14 +342,28 @@ class engine {
       case operation::make: return making::unanswered(s, now);
       case operation::take_out: return removing::take_out_unanswered(s);
       case operation::release_hop: s.hops.bar(s.releasing); break;
+      case operation::program: return programming::unanswered(s);
+      case operation::probe: return giving_back::unanswered(s);
+      case operation::stamps: return keeping::stamp_unanswered(s);
       case operation::discard:
       case operation::none: break;
     }
     s.doing = operation::none;
   }
 
+  struct late_command {
+    command_kind kind;
+    handle target;
+    bool named_microflow;
+  };
+
+  // The far side speaks again: what was doomed meanwhile is taken out. A read of what is held says nothing any more.
+  void audit(u32 index) noexcept {
+    if (s_.table[index].state == record_state::doomed) removing::owe(s_, index, reason::flow_audited);
+  }
+
   // The answer to a command whose operation ended unanswered.
-  void answered_late(const command& was, const answer& said, instant now) noexcept {
+  void answered_late(const late_command& was, const answer& said, instant now) noexcept {
     state& s = s_;
     s.counters.add(pass_counter::cmd_late);
     const bool done = said.code == answer_code::done;
@@ -248,10 +371,14 @@ class engine {
       case command_kind::next_hop_set: return done ? s.hops.programmed(was.target) : s.hops.refused(was.target);
       case command_kind::next_hop_release: return removing::release_answered(s, was.target);
       case command_kind::create:
-        return done ? removing::owe(s, was.target.index) : removing::free_record(s, was.target.index);
+        // A make that was refused left nothing; a revive that was refused left what was there.
+        if (!done && was.named_microflow) return removing::free_record(s, was.target.index);
+        return audit(was.target.index);
       case command_kind::deactivate:
       case command_kind::reclaim:
-      case command_kind::read_entry: return removing::owe(s, was.target.index);
+      case command_kind::program:
+      case command_kind::read_entry: return audit(was.target.index);
+      case command_kind::read_microflow: return;
       case command_kind::discard: return removing::discard_answered(s, said, now);
       case command_kind::none:
       case command_kind::count_: return;

@@ -1,6 +1,6 @@
 // Make: a candidate becomes a connection in hardware, both directions or neither (system.md 8).
 //
-// Floor 8.
+// Floor 9.
 //
 //   eligible: cheapest question first, each refusal with its own reason; nothing is changed
 //   begin:    references to two next hops, a record (*making*), then the first of at most three commands
@@ -9,6 +9,7 @@
 // What a make refuses it leaves as it was. All of it under the pass lock.
 #pragma once
 
+#include <octep/engine/record.hpp>
 #include <octep/engine/remove.hpp>
 #include <octep/engine/state.hpp>
 
@@ -59,6 +60,8 @@ template <tuple_type Tuple, class S>
   if (!hand.association.none()) return reason::flow_tunnelled;
   if (s.table.find(hand.tuple, hashed).is) return reason::flow_held;
   if (hand.closing) return reason::flow_closing;
+  if (now < s.held_back.held_until(hand.tuple, hashed)) return reason::flow_held_back;
+  if (s.kept_out.has(hand.tuple)) return reason::flow_kept_out;
 
   m.state = s.world->firewall.find(hand.tuple, now);
   if (!m.state.found) return reason::flow_nostate;
@@ -74,6 +77,7 @@ template <tuple_type Tuple, class S>
   const Tuple& far = m.pair[1 - m.direction];
   const u32 far_hash = s.hashed(far);
   m.hash[1 - m.direction] = far_hash;
+  if (s.kept_out.has(far)) return reason::flow_kept_out;
   if (s.table.find(far, far_hash).is) return reason::flow_other_held;
   {
     const in_section inside{s.world->guard};
@@ -105,30 +109,6 @@ template <tuple_type Tuple, class S>
     return got.barred ? reason::nhop_barred : reason::nhop_full;
   }
   return reason::none;
-}
-
-// What may move between two commands (system.md 8). `none`: nothing did.
-template <tuple_type Tuple, class S>
-[[nodiscard]] reason moved(S& s, u32 index, instant now) noexcept {
-  const record& r = s.table[index];
-  if (s.discard_owed || s.making.generation != s.generation) return reason::flow_changed;
-  if (!s.world->firewall.alive(r.states, now)) return reason::flow_changed;
-  candidate<Tuple>& seen = s.template scratch_for<Tuple>().hand;
-  const auto& pair = s.table.template tuples_of<Tuple>(index);
-  for (u32 d = 0; d < 2; ++d) {
-    const in_section inside{s.world->guard};
-    if (s.template candidates_for<Tuple>().find(pair[d], s.table.hash_of(index, d), seen) !=
-        got::one)
-      continue;
-    if (seen.closing && !seen.read) return d == s.making.direction ? reason::flow_closing : reason::flow_other_closing;
-    if (!(seen.where == r.directions[d].where)) return reason::cand_port_moved;
-  }
-  return reason::none;
-}
-
-template <class S>
-[[nodiscard]] OCTEP_PASS_CALL reason moved(S& s, u32 index, instant now) noexcept {
-  return s.table[index].which == family::ipv4 ? moved<tuple4>(s, index, now) : moved<tuple6>(s, index, now);
 }
 
 template <class S>
@@ -167,9 +147,9 @@ void post_create(S& s, instant now) noexcept {
   command c;
   c.kind = command_kind::create;
   c.target = {plan.index, r.revision};
-  c.block = {c.target, r.which, r.proto, r.proto == protocol::tcp, plan.translates};
+  c.block = records::block_of(s, plan.index);
   for (u32 d = 0; d < 2; ++d) {
-    c.microflows[d] = {r.directions[d].who, r.directions[d].where, r.directions[d].next_hop, plan.to[d]};
+    c.microflows[d] = records::microflow_of(s, plan.index, d, r.directions[d].who, r.directions[d].next_hop);
     // From here on the far side may act on it, answered or not.
     r.directions[d].programmed = true;
   }
@@ -200,10 +180,9 @@ template <tuple_type Tuple, class S>
   r.first_seen = now;
   for (u32 d = 0; d < 2; ++d) {
     const candidate<Tuple>& of = d == m.direction ? m.hand : m.other;
-    r.directions[d] = {of.who, of.where, where[d], true, false};
+    r.directions[d] = {of.who, of.where, where[d], true, false, false, 0};
     s.hot.add(m.hash[d]);
     s.making.hops[d] = m.hops[d];
-    s.making.to[d] = rewrite_of(m.state, static_cast<u8>(d));
   }
   s.making.at = make_plan::stage::hop0;
   s.making.by = by;
@@ -211,7 +190,6 @@ template <tuple_type Tuple, class S>
   s.making.index = index;
   s.making.frames = m.hand.count;
   s.making.generation = s.generation;
-  s.making.translates = translates(m.state);
   s.doing = operation::make;
   tell_connection(s, event_kind::make_begins, index, reason::none, by, now);
   post_next(s, now);
@@ -225,14 +203,17 @@ void made(S& s, instant now) noexcept {
   s.doing = operation::none;
   r.state = record_state::held;
   r.made_at = now;
+  r.read_at = records::reading_due(s, index, now);
+  s.schedule(index);
   s.counters.add(pass_counter::auto_made);
   if (s.making.by == asker::run) s.counters.add(pass_counter::fast_made);
   tell_connection(s, event_kind::made, index, reason::none, s.making.by, now);
   // Asked before the candidates are read: a mark is news only while nobody has. A ring may set one in between, or hold the
   // word while it is asked for, so the reading asks again.
-  const bool ended = moved(s, index, now) != reason::none;
-  const bool closing = removing::settle_candidates(s, index);
-  if (ended || closing) removing::owe(s, index);
+  const reason ended = records::moved(s, index, s.making.generation, s.making.direction, now);
+  const bool closing = removing::settle_candidates(s, index) || ended == reason::flow_closing || ended == reason::flow_other_closing;
+  if (closing) return removing::owe(s, index, reason::flow_ended);
+  if (ended != reason::none) removing::owe(s, index, ended == reason::cand_port_moved ? reason::flow_port_moved : ended);
 }
 
 template <class S>
@@ -252,7 +233,7 @@ void answered(S& s, const answer& got, instant now) noexcept {
   s.counters.add(pass_counter::nhop_set);
   plan.must_set[d] = false;
   if (!s.values.on(setting::auto_make)) return end_refused(s, reason::auto_off, now);
-  if (const reason r = moved(s, plan.index, now); r != reason::none) {
+  if (const reason r = records::moved(s, plan.index, plan.generation, plan.direction, now); r != reason::none) {
     s.counters.add(pass_counter::flow_aborted);
     return end_refused(s, r, now);
   }
@@ -272,10 +253,9 @@ void unanswered(S& s, instant now) noexcept {
   }
   s.doing = operation::none;
   s.counters.add(reason::flow_unanswered);
-  s.counters.add(pass_counter::flow_doomed);
   if (plan.by == asker::run) s.counters.add(pass_counter::fast_make_refused);
   tell_refused(s, plan.index, reason::flow_unanswered, now);
-  s.table[plan.index].state = record_state::doomed;
+  removing::doom(s, plan.index);
 }
 
 }  // namespace octep::making

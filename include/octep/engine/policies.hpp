@@ -47,6 +47,9 @@ concept world_policy = firewall_policy<decltype(W::firewall)> && next_hop_source
 // behind them (system.md 6); what costs is a command.
 enum class walk_counts : u8 { commands_posted, attempts };
 
+// What a full table does for a newcomer (system.md, N6). Recorded: nothing, whoever holds a place keeps it.
+enum class full_table : u8 { keeps_all, idle_makes_room };
+
 // octep's default design.
 struct default_policies {
   // Sixteen places keep a pair beside twelve hostile flows; 128 slots keep what 1,022 connections send, where 64 forget one
@@ -67,6 +70,7 @@ struct default_policies {
   // Candidates that a walk looks at before the pass lock is given up for a moment: 2,048 strangers would keep it for
   // milliseconds, most of them spent in the firewall (ours, N5).
   static constexpr u32 walk_slice = 256;
+  static constexpr full_table room = full_table::idle_makes_room;
 };
 
 }  // namespace octep

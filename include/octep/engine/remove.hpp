@@ -1,31 +1,20 @@
 // Remove: where records die (system.md 9, 10, 12).
 //
-// Floor 7.
+// Floor 8.
 //
 //   take-out:  eligible (a record owed to `removals`) ─▶ deactivate, deactivate, reclaim ─▶ answered ─▶ the record is freed
 //   discard:   eligible (owed) ─▶ one command ─▶ answered ─▶ everything is forgotten, in slices, nothing posted for it
 //   next hop:  eligible (its last reference went) ─▶ release ─▶ answered
 //
-// Whatever ends a connection owes it here: a make whose answer came too late, a mark set meanwhile, a discard; later a
-// give-back, a sweep, a kill, an operator. One exit. A record is freed only when its entry is not valid at our revision.
+// Whatever ends a connection owes it here, with its reason: a make whose answer came too late, a give-back, a sweep, a kill,
+// an operator, an audit. One exit. A record is freed only when its entry is not valid at our revision.
 // All of it under the pass lock.
 #pragma once
 
+#include <octep/engine/record.hpp>
 #include <octep/engine/state.hpp>
 
 namespace octep {
-
-// Both directions of a connection, whatever its family: f(tuple, hash).
-template <class S, class F>
-void for_both_tuples(S& s, u32 index, F&& f) noexcept {
-  const auto each = [&](const auto& pair) {
-    for (u32 d = 0; d < 2; ++d) f(pair[d], s.table.hash_of(index, d));
-  };
-  if (s.table[index].which == family::ipv4)
-    each(s.table.template tuples_of<tuple4>(index));
-  else
-    each(s.table.template tuples_of<tuple6>(index));
-}
 
 namespace removing {
 
@@ -38,6 +27,7 @@ OCTEP_PASS_CALL void free_record(S& s, u32 index) noexcept {
     way.has_next_hop = false;
     s.hot.remove(s.table.hash_of(index, d));
   }
+  s.due.drop(index);
   s.table.release(index);
 }
 
@@ -62,11 +52,16 @@ OCTEP_PASS_CALL bool settle_candidates(S& s, u32 index) noexcept {
   return closing;
 }
 
-// Owes the record a take-out, once. What owes it twice owes it once. It goes before those that wait for the poll.
+// Owes the record a take-out, once. What owes it twice owes it once, for the first reason. It goes before those that wait for
+// the poll.
 template <class S>
-void owe(S& s, u32 index) noexcept {
-  if (s.table[index].state == record_state::leaving) return;
-  s.table[index].state = record_state::leaving;
+OCTEP_PASS_CALL void owe(S& s, u32 index, reason why) noexcept {
+  record& r = s.table[index];
+  if (r.state == record_state::leaving) return;
+  r.state = record_state::leaving;
+  r.leaving_for = why;
+  r.probe_asked = false;
+  s.due.drop(index);
   const auto place = [&](u32 nth) -> u32& { return s.removals[(s.removals_first + usize{nth}) % s.removals.size]; };
   u32& first_to_wait = place(s.removals_held - s.removals_wait);
   place(s.removals_held) = first_to_wait;
@@ -112,17 +107,56 @@ template <class S>
   s.removals_first = (s.removals_first + 1) % static_cast<u32>(s.removals.size);
   --s.removals_held;
   s.doing = operation::take_out;
-  tell_connection(s, event_kind::take_out_begins, s.taking_out.index, reason::none, asker::poll, now);
+  tell_connection(s, event_kind::take_out_begins, s.taking_out.index, s.table[s.taking_out.index].leaving_for, asker::poll, now);
   post_take_out(s, now);
   return true;
+}
+
+// Made again too soon (system.md 11): given back, not closed and not gone, and taken out soon after its make. The longer a
+// make lasted, the less there is to remember.
+template <tuple_type Tuple, class S>
+void hold_back(S& s, u32 index, instant now) noexcept {
+  const record& r = s.table[index];
+  const microseconds fresh = from_ms(s.values[setting::hold_fresh_ms]);
+  const array<u32, 2> hashes{s.table.hash_of(index, 0), s.table.hash_of(index, 1)};
+  const auto pair = s.table.template tuples_of<Tuple>(index);
+  const bool again = r.leaving_for == reason::flow_pending || r.leaving_for == reason::flow_revive_off;
+  if (!again || fresh <= now.since(r.made_at)) {
+    const u32 known = s.held_back.find(pair[0], hashes[0]);
+    if (known != holds::none && (again || r.leaving_for == reason::flow_ended)) s.held_back.release(known);
+    return;
+  }
+  const backoff_times times{from_ms(s.values[setting::hold_min_ms]), from_ms(s.values[setting::hold_max_ms]), fresh};
+  if (times.least == microseconds{}) return;
+  bool forgot = false;
+  const u32 i = s.held_back.entry_for(pair, hashes, forgot);
+  if (forgot) s.counters.add(pass_counter::hold_forgot);
+  const instant until = s.held_back[i].wait.next(now, times, r.made_at);
+  s.held_back.become(i, hold_state::holding, until);
+  s.counters.add(pass_counter::hold_backs);
+  event e;
+  e.kind = event_kind::held_back;
+  e.why = r.leaving_for;
+  e.at = now;
+  e.until = until;
+  e.count = s.held_back[i].wait.level();
+  e.connection = s.table.handle_of(index);
+  name_tuple(e, pair[0]);
+  s.world->events(e);
 }
 
 template <class S>
 void taken_out(S& s, instant now) noexcept {
   const u32 index = s.taking_out.index;
+  const reason why = s.table[index].leaving_for;
   s.doing = operation::none;
   s.counters.add(pass_counter::flow_reclaimed);
-  tell_connection(s, event_kind::taken_out, index, reason::none, asker::poll, now);
+  s.counters.add(why);
+  tell_connection(s, event_kind::taken_out, index, why, asker::poll, now);
+  if (s.table[index].which == family::ipv4)
+    hold_back<tuple4>(s, index, now);
+  else
+    hold_back<tuple6>(s, index, now);
   // Its frames go on: without the mark it would be made and taken out forty times a second (record, review).
   for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.leave_to_poll(tuple, hashed); });
   (void)settle_candidates(s, index);
@@ -151,12 +185,19 @@ void take_out_answered(S& s, const answer& got, instant now) noexcept {
   post_take_out(s, now);
 }
 
-// The command passed its limit: the record is kept until the far side has answered, then owed again.
+// A command about it passed its limit: the record is kept and counted as programmed until the far side has answered, then owed
+// a take-out.
+template <class S>
+OCTEP_PASS_CALL void doom(S& s, u32 index) noexcept {
+  s.table[index].state = record_state::doomed;
+  s.due.drop(index);
+  s.counters.add(pass_counter::flow_doomed);
+}
+
 template <class S>
 void take_out_unanswered(S& s) noexcept {
   s.doing = operation::none;
-  s.table[s.taking_out.index].state = record_state::doomed;
-  s.counters.add(pass_counter::flow_doomed);
+  doom(s, s.taking_out.index);
 }
 
 // --- next hops --------------------------------------------------------------------------------------------
@@ -209,6 +250,17 @@ void empty_candidates(S& s) noexcept {
   each(s.candidates6);
 }
 
+// The far side has nothing any more: a discard was answered, or it restarted.
+template <class S>
+OCTEP_PASS_CALL void forget_everything(S& s) noexcept {
+  s.discard_owed = false;
+  ++s.generation;
+  s.removals_held = s.removals_wait = 0;
+  s.hops.forget_all();
+  s.forget_from = 0;
+  empty_candidates(s);
+}
+
 template <class S>
 void discard_answered(S& s, const answer& got, instant now) noexcept {
   s.doing = operation::none;
@@ -216,13 +268,8 @@ void discard_answered(S& s, const answer& got, instant now) noexcept {
     s.discard_from = now + from_ms(s.values[setting::poll_ms]);
     return;
   }
-  s.discard_owed = false;
   s.counters.add(pass_counter::discards);
-  ++s.generation;
-  s.removals_held = s.removals_wait = 0;
-  s.hops.forget_all();
-  s.forget_from = 0;
-  empty_candidates(s);
+  forget_everything(s);
   tell(s, event_kind::discarded, now);
 }
 

@@ -16,9 +16,12 @@
 #include <octep/channel.hpp>
 #include <octep/connections.hpp>
 #include <octep/counters.hpp>
+#include <octep/deadlines.hpp>
 #include <octep/derive.hpp>
 #include <octep/engine/policies.hpp>
+#include <octep/holds.hpp>
 #include <octep/hot_table.hpp>
+#include <octep/kept_out.hpp>
 #include <octep/next_hops.hpp>
 #include <octep/settings.hpp>
 #include <octep/ticks.hpp>
@@ -33,10 +36,11 @@ struct start_options {
   u32 connections = 1'022;  // usable entries; at most the device's
   u32 next_hops = 254;
   bool ipv6_connections = false;  // memory for IPv6 tuples of connections
+  u32 holds = 1'024;  // connections that are held back, or wait for a gap, at once
 };
 
 // The operation under way. One ends before another begins (system.md 6).
-enum class operation : u8 { none, make, take_out, release_hop, discard };
+enum class operation : u8 { none, make, take_out, release_hop, discard, program, probe, stamps };
 
 // What a make carries from one of its commands to the next.
 struct make_plan {
@@ -50,8 +54,6 @@ struct make_plan {
   u32 generation = 0;  // of discards, when it began
   array<bool, 2> must_set{};
   array<next_hop, 2> hops{};
-  array<rewrite, 2> to{};
-  bool translates = false;
 };
 
 struct take_out_plan {
@@ -59,6 +61,38 @@ struct take_out_plan {
 
   stage at = stage::deactivate0;
   u32 index = 0;
+};
+
+// One direction of a held connection is programmed: under the identity that its frame brought (attach), or to leave by
+// another next hop (repoint).
+struct program_plan {
+  enum class stage : u8 { hop, program };
+
+  stage at = stage::program;
+  bool repoints = false;
+  u8 direction = 0;
+  bool must_set = false;
+  u32 index = 0;
+  u32 generation = 0;  // of discards, when it began
+  identity who;
+  handle hop_handle;
+  next_hop hop;
+};
+
+// The entry of a connection whose frames are punted is read, and told to go on.
+struct probe_plan {
+  enum class stage : u8 { read, revive };
+
+  stage at = stage::read;
+  u32 index = 0;
+};
+
+// The stamps of a connection's microflows are read.
+struct stamps_plan {
+  u32 index = 0;
+  u8 direction = 0;
+  bool moved = false;
+  bool compared = false;  // some direction had been read before
 };
 
 // What a make finds out before its first command.
@@ -102,6 +136,24 @@ struct run_state {
   bool passed_over = false;  // a due candidate for which this run had no make left, and the second has
   bool ever = false;
   instant last;  // begin of the last run
+};
+
+// Upkeep: who is asked about next. Each walks over all indexes, so many a pass.
+struct sweep_state {
+  u32 at = 0;
+  u32 to_ask = 0;   // connections left of this poll's
+  u32 to_pass = 0;  // indexes left until all were passed in this poll
+};
+
+struct round_state {
+  u32 at = 0;
+  u32 left = 0;  // indexes; 0: nothing to do
+};
+
+// An operator wants every connection of a host removed.
+struct purge_state : round_state {
+  family which = family::ipv4;
+  address6 host{};
 };
 
 // Bits of `receive_switches`.
@@ -151,15 +203,29 @@ struct engine_state {
   u32 removals_held = 0;
   u32 removals_wait = 0;  // the last so many of them were read back as still valid: again at the next poll
 
+  holds held_back;
+  kept_out_tuples kept_out;
+  deadlines due;  // by index: when a connection's stamps or its entry are to be read
+
   operation doing = operation::none;
   make_plan making;
   take_out_plan taking_out;
+  program_plan programming;
+  probe_plan probing;
+  stamps_plan reading;
   handle releasing;
   bool lent = false;  // the glue was told to post the command that is out
   microseconds limit;  // its own: cmd_limit_ms as it was when it was posted
 
   poll_state poll;
   run_state run;
+  sweep_state sweep;
+  round_state dirty;            // connections to be asked about again
+  round_state room;             // in a full table: connections whose stamps may find them idle
+  purge_state purge;
+  bool room_wanted = false;     // a newcomer met the full table since the last poll
+  bool gone = false;            // the far side will not answer: nothing is posted until it was reset
+  u32 upkeep_left = 0;          // of upkeep_commands
   bool full = false;           // the table was full: no make until the next poll
   bool makes_barred = false;   // a create was not answered: no make until the next poll
   bool discard_owed = false;
@@ -197,6 +263,21 @@ struct engine_state {
     counters.add(pass_counter::cmd_posted);
     world->events(e);
   }
+
+  // When a connection is looked at next: at the end of its wait if a frame asked for it, else when its stamps are due.
+  OCTEP_PASS_CALL void schedule(u32 index) noexcept {
+    const record& r = table[index];
+    const instant probe_at = r.probe_asked ? may_probe_at(r) : never;
+    due.set(index, least(probe_at, r.read_at));
+  }
+  // At most once per gap, and not while a revived connection is left alone (system.md 9).
+  [[nodiscard]] instant may_probe_at(const record& r) const noexcept {
+    const instant gap_ends = r.probed ? r.probed_at + from_ms(values[setting::probe_gap_ms]) : instant{};
+    return greatest(gap_ends, r.revive_wait.until());
+  }
+
+  // A take-out can begin now.
+  [[nodiscard]] bool owes_removal() const noexcept { return removals_held != removals_wait; }
 
   // No make begins, nothing being wrong with any candidate. While a discard is owed whatever were made would be discarded.
   [[nodiscard]] bool makes_end() const noexcept {
@@ -262,13 +343,14 @@ OCTEP_PASS_CALL void tell(S& s, event_kind kind, instant now) noexcept {
 
 // About a connection: its direction 0 names it.
 template <class S>
-OCTEP_PASS_CALL void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now) noexcept {
+OCTEP_PASS_CALL void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now, u8 direction = 0) noexcept {
   event e;
   e.kind = kind;
   e.at = now;
   e.why = why;
   e.by = by;
   e.connection = {index, s.table[index].revision};
+  e.direction = direction;
   if (s.table[index].which == family::ipv4)
     name_tuple(e, s.table.template tuples_of<tuple4>(index)[0]);
   else

@@ -1,0 +1,313 @@
+// Upkeep: what was made stays true on both sides (system.md 10).
+//
+// Floor 11.
+//
+//   keep alive   stamps are read back before half of a state's time has run; what moved restamps the firewall's states
+//   sweep        so many connections a poll are asked whether their states live; the dead are taken out
+//   dirty        after rules or routes changed every connection is asked about again, so many a pass
+//   room         in a full table stamps are read to find who is idle (policy full_table::idle_makes_room)
+//
+// Invariant: while the far side answers, no microflow outlives its state by more than `sweep_bound`: the polls that come round
+// all that is held, and three commands for each that is dead. When over half of what is held is dead at once, one discard
+// replaces its take-outs.
+//
+// What it refuses: work without a bound between two releases of the pass lock. All of it under the pass lock.
+#pragma once
+
+#include <octep/engine/give_back.hpp>
+#include <octep/engine/make.hpp>
+#include <octep/engine/program.hpp>
+#include <octep/engine/record.hpp>
+#include <octep/engine/remove.hpp>
+
+namespace octep::keeping {
+
+enum class did : u8 { nothing, posted, slice };
+
+// Ours. Indexes that one slice passes, and connections it asks about: some tens of microseconds of a firewall's look-ups.
+inline constexpr u32 indexes_a_slice = 1'024;
+inline constexpr u32 asked_a_slice = 64;
+// Ours. A discard empties the candidates too: below this many dead their take-outs are the lesser harm.
+inline constexpr u32 least_for_discard = 16;
+
+template <class S>
+OCTEP_PASS_CALL void begin_poll(S& s) noexcept {
+  s.upkeep_left = s.values[setting::upkeep_commands];
+  s.sweep.to_ask = s.values[setting::sweep_lookups];
+  s.sweep.to_pass = s.table.capacity();
+  s.room.left = S::policies::room == full_table::idle_makes_room && s.room_wanted && s.table.full() ? s.values[setting::room_reads] : 0;
+  if (s.room.left == 0) s.room_wanted = false;
+}
+
+// From `at` on the next index that is held, at most `most` further; `at` moves behind it. capacity: there was none.
+template <class S>
+[[nodiscard]] u32 next_held(S& s, u32& at, u32& most) noexcept {
+  for (; most != 0; --most) {
+    const u32 i = at;
+    at = at + 1 == s.table.capacity() ? 0 : at + 1;
+    if (s.table[i].state != record_state::held) continue;
+    --most;
+    return i;
+  }
+  return s.table.capacity();
+}
+
+// --- sweep ------------------------------------------------------------------------------------------------
+
+// How long a microflow may outlive its state at most, while the far side answers as fast as it did so far.
+template <class S>
+[[nodiscard]] microseconds sweep_bound(const S& s) noexcept {
+  const u64 rounds = (u64{s.table.held()} + s.values[setting::sweep_lookups] - 1) / s.values[setting::sweep_lookups];
+  const u64 commands = u64{s.removals_held} * 3;
+  return {greatest(rounds, u64{1}) * from_ms(s.values[setting::poll_ms]).count + commands * s.commands.figures().wait_max_us};
+}
+
+template <class S>
+[[nodiscard]] did sweep(S& s, instant now) noexcept {
+  u32 steps = least(indexes_a_slice, s.sweep.to_pass);
+  const u32 begun_with = steps;
+  u32 asked = least(asked_a_slice, s.sweep.to_ask);
+  s.sweep.to_ask -= asked;
+  for (; asked != 0; --asked) {
+    const u32 i = next_held(s, s.sweep.at, steps);
+    if (i == s.table.capacity()) break;
+    s.counters.add(pass_counter::sweep_asked);
+    record& r = s.table[i];
+    if (!s.world->firewall.alive(r.states, now)) {
+      s.counters.add(pass_counter::sweep_dead);
+      removing::owe(s, i, reason::flow_expired);
+    } else if (r.read_at == never && r.quiet_readings < 2) {
+      r.read_at = records::reading_due(s, i, now);  // keepalive came on after it was made
+      s.schedule(i);
+    }
+  }
+  s.sweep.to_ask += asked;
+  s.sweep.to_pass -= begun_with - steps;
+  if (s.removals_held >= least_for_discard && s.removals_held > s.table.held() / 2) s.discard_owed = true;
+  return did::slice;
+}
+
+// --- keep alive -------------------------------------------------------------------------------------------
+
+template <class S>
+void post_read(S& s, instant now) noexcept {
+  s.counters.add(pass_counter::ka_reads);
+  command c;
+  c.kind = command_kind::read_microflow;
+  c.target = s.table.handle_of(s.reading.index);
+  c.direction = s.reading.direction;
+  c.microflows[0].who = s.table[s.reading.index].directions[s.reading.direction].who;
+  s.post(c, now);
+}
+
+template <class S>
+void begin_reading(S& s, u32 index, instant now) noexcept {
+  s.doing = operation::stamps;
+  s.reading = {index, 0, false, false};
+  post_read(s, now);
+}
+
+// Both stamps are known.
+template <class S>
+OCTEP_PASS_CALL void read(S& s, instant now) noexcept {
+  const stamps_plan plan = s.reading;
+  record& r = s.table[plan.index];
+  s.doing = operation::none;
+  if (plan.moved) {
+    r.quiet_readings = 0;
+    if (s.values.on(setting::keepalive)) {
+      s.world->firewall.restamp(r.states, now);
+      s.counters.add(pass_counter::ka_touched);
+      tell_connection(s, event_kind::touched, plan.index, reason::none, asker::wait, now);
+    }
+  } else if (plan.compared && r.quiet_readings < 3) {
+    ++r.quiet_readings;
+    if (r.quiet_readings == 2) {
+      s.counters.add(pass_counter::ka_idle);
+      tell_connection(s, event_kind::idle, plan.index, reason::none, asker::wait, now);
+    }
+  }
+  r.read_at = records::reading_due(s, plan.index, now);
+  s.schedule(plan.index);
+  // Two readings alike: it is idle, and somebody busy has no place.
+  if (s.room_wanted && s.table.full() && r.quiet_readings != 0) {
+    s.counters.add(pass_counter::room_idle);
+    removing::owe(s, plan.index, reason::flow_made_room);
+  }
+}
+
+template <class S>
+void stamp_answered(S& s, const answer& got, instant now) noexcept {
+  stamps_plan& plan = s.reading;
+  direction_record& way = s.table[plan.index].directions[plan.direction];
+  // A dead identity has no stamp, and a refusal says nothing: such a direction moves nothing.
+  if (got.code == answer_code::done && got.lives) {
+    plan.moved |= way.stamped && way.stamp != got.stamp;
+    plan.compared |= way.stamped;
+    way.stamped = true;
+    way.stamp = got.stamp;
+  } else {
+    plan.compared |= way.stamped;
+  }
+  if (plan.direction == 1) return read(s, now);
+  plan.direction = 1;
+  post_read(s, now);
+}
+
+// An unanswered read dooms nobody.
+template <class S>
+void stamp_unanswered(S& s) noexcept {
+  s.doing = operation::none;
+  record& r = s.table[s.reading.index];
+  r.read_at = s.poll.next;
+  s.schedule(s.reading.index);
+}
+
+// The next connection whose entry or stamps are due.
+template <class S>
+[[nodiscard]] did due(S& s, instant now) noexcept {
+  for (u32 n = 0; n < asked_a_slice; ++n) {
+    const u32 i = s.due.pop_due(now);
+    if (i == deadlines::none) return did::nothing;
+    record& r = s.table[i];
+    if (r.state != record_state::held) continue;
+    if (r.probe_asked && s.may_probe_at(r) <= now) {
+      giving_back::begin_read(s, i, now);
+      return did::posted;
+    }
+    if (!s.values.on(setting::keepalive)) {
+      r.read_at = never;
+    } else if (now < r.read_at) {
+      // Its wait was over before; it waits anew.
+    } else if (!s.world->firewall.alive(r.states, now)) {
+      s.counters.add(pass_counter::sweep_dead);
+      removing::owe(s, i, reason::flow_expired);
+      return did::slice;
+    } else if (s.upkeep_left < 2) {
+      r.read_at = s.poll.next;
+    } else {
+      s.upkeep_left -= 2;
+      begin_reading(s, i, now);
+      return did::posted;
+    }
+    s.schedule(i);
+  }
+  return did::slice;
+}
+
+// --- dirty ------------------------------------------------------------------------------------------------
+
+// Whether the connection is still what the firewall and the routes say. True: a command was posted, ask again.
+template <tuple_type Tuple, class S>
+[[nodiscard]] OCTEP_PASS_CALL bool ask_again(S& s, u32 index, instant now) noexcept {
+  make_scratch<Tuple>& m = s.template scratch_for<Tuple>();
+  record& r = s.table[index];
+  m.pair = s.table.template tuples_of<Tuple>(index);
+  m.state = s.world->firewall.find(m.pair[0], now);
+  reason why = reason::none;
+  if (!m.state.found)
+    why = reason::flow_expired;
+  else if (m.state.verdict != reason::none || !(derive(m.state) == m.pair) || !(m.state.states == r.states))
+    why = reason::flow_reval;  // not as it was, or another connection's state by now
+  if (why != reason::none) {
+    removing::owe(s, index, why);
+    return false;
+  }
+  m.hand.where = r.directions[0].where;
+  m.other.where = r.directions[1].where;
+  m.direction = 0;
+  if (making::ways_out<Tuple>(s, m) != reason::none) {
+    removing::owe(s, index, reason::flow_rerouted);
+    return false;
+  }
+  for (u8 d = 0; d < 2; ++d) {
+    if (s.hops[r.directions[d].next_hop.index].hop == m.hops[d]) continue;
+    if (s.upkeep_left != 0 && programming::begin_repoint(s, index, d, m.hops[d], now)) {
+      --s.upkeep_left;
+      return true;
+    }
+    removing::owe(s, index, reason::flow_rerouted);
+    return false;
+  }
+  return false;
+}
+
+template <class S>
+[[nodiscard]] did dirty(S& s, instant now) noexcept {
+  const u32 before = least(indexes_a_slice, s.dirty.left);
+  u32 steps = before;
+  did what = did::slice;
+  for (u32 n = s.values[setting::dirty_lookups]; n != 0 && what == did::slice; --n) {
+    const u32 i = next_held(s, s.dirty.at, steps);
+    if (i == s.table.capacity()) break;
+    s.counters.add(pass_counter::dirty_asked);
+    const bool posted = s.table[i].which == family::ipv4 ? ask_again<tuple4>(s, i, now) : ask_again<tuple6>(s, i, now);
+    if (!posted) continue;
+    s.dirty.at = i;  // its other direction is asked about when this one is answered
+    ++steps;
+    what = did::posted;
+  }
+  s.dirty.left -= before - steps;
+  return what;
+}
+
+// --- room -------------------------------------------------------------------------------------------------
+
+template <class S>
+[[nodiscard]] did find_idle(S& s, instant now) noexcept {
+  if (!s.table.full()) {
+    s.room.left = 0;
+    return did::nothing;
+  }
+  u32 steps = indexes_a_slice;
+  const u32 i = next_held(s, s.room.at, steps);
+  --s.room.left;
+  if (i == s.table.capacity()) return did::slice;
+  begin_reading(s, i, now);
+  return did::posted;
+}
+
+// --- removal by hand --------------------------------------------------------------------------------------
+
+template <class S>
+[[nodiscard]] bool is_of_host(S& s, u32 index) noexcept {
+  const auto touches = [&](const auto& pair) noexcept {
+    for (const auto& t : pair)
+      if (detail::widen(t.source) == s.purge.host || detail::widen(t.destination) == s.purge.host) return true;
+    return false;
+  };
+  return s.table[index].which == s.purge.which && records::with_pair(s, index, touches);
+}
+
+template <class S>
+[[nodiscard]] did purge(S& s) noexcept {
+  u32 steps = least(indexes_a_slice, s.purge.left);
+  s.purge.left -= steps;
+  for (u32 i = next_held(s, s.purge.at, steps); i != s.table.capacity(); i = next_held(s, s.purge.at, steps)) {
+    if (!is_of_host(s, i)) continue;
+    s.counters.add(pass_counter::removed_by_hand);
+    removing::owe(s, i, reason::flow_removed);
+  }
+  return did::slice;
+}
+
+// --- all of it --------------------------------------------------------------------------------------------
+
+// Whether `go` has work that waits for no deadline.
+template <class S>
+[[nodiscard]] bool at_work(const S& s) noexcept {
+  return s.purge.left != 0 || s.dirty.left != 0 || (s.sweep.to_ask != 0 && s.sweep.to_pass != 0) || s.room.left != 0;
+}
+
+// posted: a command is out. slice: some work was done, and removals may be owed; more may be left. nothing: nothing is due.
+template <class S>
+[[nodiscard]] did go(S& s, instant now) noexcept {
+  if (const did what = due(s, now); what != did::nothing) return what;
+  if (s.purge.left != 0) return purge(s);
+  if (s.dirty.left != 0) return dirty(s, now);
+  if (s.sweep.to_ask != 0 && s.sweep.to_pass != 0) return sweep(s, now);
+  if (s.room.left != 0) return find_idle(s, now);
+  return did::nothing;
+}
+
+}  // namespace octep::keeping
