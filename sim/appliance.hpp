@@ -51,6 +51,7 @@ struct appliance_options {
   u32 connections = 1'022;
   u32 next_hops = 254;
   std::optional<microseconds> command_latency;  // instead of the distribution
+  bool gives_back = true;  // TCP connections, by the device's rule
 };
 
 // What became of a frame.
@@ -75,7 +76,8 @@ class appliance {
   // Runs whatever is due up to and including `to`: polls, runs, answers, timers.
   virtual void advance(instant to) = 0;
   // A frame on a front port. `now` is not before the last input's.
-  virtual arrival_verdict arrive(u16 port, const frame_facts& facts, u32 wire_length, tcp_flags flags, instant now) = 0;
+  virtual arrival_verdict arrive(u16 port, const frame_facts& facts, u32 wire_length, const tcp_segment& tcp,
+                                 instant now) = 0;
   virtual set_result set(setting which, u32 to) = 0;
   virtual void request_discard() = 0;
 

@@ -31,6 +31,8 @@ struct replay_policies {
   static constexpr bool walk_resumes = true;
   static constexpr bool walk_end_clears_marks = true;
   static constexpr u32 walk_slice = default_policies::walk_slice;
+  static constexpr full_table room = full_table::idle_makes_room;
+  static constexpr bool ipv6 = true;
 };
 
 template <class Policies>
@@ -90,14 +92,15 @@ class box final : public appliance {
     rules.expire(to);
   }
 
-  arrival_verdict arrive(u16 port, const frame_facts& facts, u32 wire_length, tcp_flags flags, instant now) override {
+  arrival_verdict arrive(u16 port, const frame_facts& facts, u32 wire_length, const tcp_segment& tcp,
+                         instant now) override {
     advance(now);
     quiet_ = false;
     wire_frame frame;
     frame.where = {port, facts.vlan};
     frame.is_flow = facts.why == reason::none;
     if (frame.is_flow) frame.tuple = facts.which == family::ipv4 ? wide_tuple{facts.v4} : wide_tuple{facts.v6};
-    frame.flags = flags;
+    frame.tcp = tcp;
     arrival_verdict out;
     out.device = device.arrive(frame, now);
     out.forwarded = out.device.is == verdict::what::forwarded;
@@ -105,7 +108,7 @@ class box final : public appliance {
     const punt_metadata from{out.device.who, port, {}};
     out.why = core_->punt(out.device.ring % Policies::rings, facts, wire_length, from, now).why;
     // The host's kernel takes the frame after its driver.
-    if (!frame.is_flow || rules.on_host_frame(frame.tuple, flags, frame.where, now).passed) (void)device.host_sends(now);
+    if (!frame.is_flow || rules.on_host_frame(frame.tuple, tcp, frame.where, now).passed) (void)device.host_sends(now);
     return out;
   }
 

@@ -24,6 +24,8 @@ enum class device_counter : u8 {
   kn_mflow_not_active,
   kn_conn_reclaim_pending,
   kn_fw_rev_mismatch,
+  kn_tcp_max_retrans,  // gave its connection back: one identical frame too many
+  kn_tcp_flags,        // gave its connection back: FIN, SYN or RST
   kn_next_hop_mismatch,
   kn_ttl,
   kn_mtu,
@@ -49,6 +51,8 @@ inline constexpr device_counter last_punt = device_counter::kn_mtu;
                                    "FROM_WIRE_TO_KN_MFLOW_NOT_ACTIVE",
                                    "FROM_WIRE_TO_KN_CONN_RECLAIM_PENDING",
                                    "FW_REV_MISMATCH",
+                                   "FROM_WIRE_TO_KN_TCP_MAX_RETRANS",
+                                   "FROM_WIRE_TO_KN_TCP_FLAGS",
                                    "NEXT_HOP_MISMATCH",
                                    "FROM_WIRE_TO_KN_TTL",
                                    "FROM_WIRE_TO_KN_MTU",

@@ -15,6 +15,7 @@ fast_path::fast_path(const fast_path_options& options)
       wire_queue_{options.wire_frame_ns, options.queue_room},
       kn_queue_{options.kn_frame_ns, options.queue_room},
       entries_(options.connections),
+      tracked_(options.connections),
       hops_(options.next_hops) {}
 
 // --- frames -----------------------------------------------------------------------------------------------
@@ -47,6 +48,8 @@ verdict fast_path::arrive(const wire_frame& frame, instant now) {
   }
   if (frame.ttl <= 1) return punt(v, device_counter::kn_ttl, frame, now);
   if (frame.ip_bytes > hops_[m->view.next_hop.index].hop.mtu) return punt(v, device_counter::kn_mtu, frame, now);
+  if (const device_counter gives_back = track(*m, frame); gives_back != device_counter::from_wire_to_wire)
+    return punt(v, gives_back, frame, now);
   return forward(v, *m, frame, now);
 }
 
@@ -58,6 +61,19 @@ device_counter fast_path::usable(const microflow_record& m) const {
   if (e.state != entry_state::valid) return device_counter::kn_conn_reclaim_pending;
   if (hop(m.view.next_hop) == nullptr) return device_counter::kn_next_hop_mismatch;
   return device_counter::from_wire_to_wire;
+}
+
+// from_wire_to_wire, or why this frame gives its connection back. It is punted itself, but met a usable entry: its microflow is
+// condemned by the next one.
+device_counter fast_path::track(const microflow_record& m, const wire_frame& frame) {
+  entry_view& e = entries_[m.view.connection.index];
+  if (!options_.gives_back.on() || !e.block.track_tcp || frame.tuple.proto != protocol::tcp)
+    return device_counter::from_wire_to_wire;
+  const auto found =
+      tracked_[m.view.connection.index].meet(options_.gives_back, m.view.direction, frame.tcp, e.identical);
+  if (found == tcp_finding::goes_on) return device_counter::from_wire_to_wire;
+  e.state = entry_state::pending;
+  return found == tcp_finding::repeats ? device_counter::kn_tcp_max_retrans : device_counter::kn_tcp_flags;
 }
 
 verdict fast_path::punt(verdict v, device_counter why, const wire_frame& frame, instant now) {
@@ -72,7 +88,7 @@ verdict fast_path::punt(verdict v, device_counter why, const wire_frame& frame, 
 }
 
 verdict fast_path::forward(verdict v, microflow_record& m, const wire_frame& frame, instant now) {
-  entry_view& e = entries_[m.view.connection.index];
+  const entry_view& e = entries_[m.view.connection.index];
   v.connection = m.view.connection;
   v.hop = hops_[m.view.next_hop.index].hop;
   v.leaves = frame.tuple;
@@ -82,9 +98,6 @@ verdict fast_path::forward(verdict v, microflow_record& m, const wire_frame& fra
     v.leaves.ports = m.view.to.ports;
   }
   m.view.stamp = now;
-  if (on_tcp_ && e.block.track_tcp && frame.tuple.proto == protocol::tcp &&
-      on_tcp_(m.view.connection.index, m.view.direction, frame, e.identical))
-    e.state = entry_state::pending;
 
   const std::optional<instant> done = wire_queue_.join(now);
   v.is = done ? verdict::what::forwarded : verdict::what::dropped;
@@ -194,6 +207,7 @@ void fast_path::restart(instant now) {
   free_.clear();
   deadlines_ = {};
   entries_.assign(entries_.size(), {});
+  tracked_.assign(tracked_.size(), {});
   hops_.assign(hops_.size(), {});
 }
 
@@ -212,7 +226,9 @@ answer fast_path::execute(const command& what, instant now) {
       break;
     case command_kind::next_hop_release: a.code = release(what.target); break;
     case command_kind::create: a.code = create(what); break;
+    case command_kind::program: a.code = program(what); break;
     case command_kind::deactivate: a.code = deactivate(what.microflows[0].who); break;
+    case command_kind::read_microflow: read_microflow(what.microflows[0].who, a); break;
     case command_kind::reclaim: a.code = reclaim(what.target); break;
     case command_kind::read_entry:
       if (what.target.index >= entries_.size()) {
@@ -246,19 +262,40 @@ answer_code fast_path::create(const command& what) {
   if (at.index >= entries_.size()) return answer_code::refused;
   // Whatever is there: the far side tests neither state nor revision, which is what makes a revive one command.
   entries_[at.index] = {entry_state::valid, at.revision, 0, what.block};
+  tracked_[at.index] = {};
   for (u8 direction = 0; direction < 2; ++direction) {
     const microflow& told = what.microflows[direction];
     if (told.who.word == 0) continue;
     if (!in_range(told.who)) return answer_code::refused;
-    microflow_record* const m = named(told.who);
-    if (m == nullptr) continue;  // and the answer says nothing of it
-    m->view.active = true;
-    m->view.connection = at;
-    m->view.direction = direction;
-    m->view.next_hop = told.next_hop;
-    m->view.to = told.to;
+    // Where nobody has that name the answer says nothing of it.
+    if (microflow_record* const m = named(told.who)) point(*m, at, direction, told);
   }
   return answer_code::done;
+}
+
+// A terminal timer that runs goes on: no command lengthens it.
+void fast_path::point(microflow_record& m, handle connection, u8 direction, const microflow& told) {
+  m.view.active = true;
+  m.view.connection = connection;
+  m.view.direction = direction;
+  m.view.next_hop = told.next_hop;
+  m.view.to = told.to;
+}
+
+answer_code fast_path::program(const command& what) {
+  const microflow& told = what.microflows[0];
+  if (!in_range(told.who) || what.target.index >= entries_.size() || what.direction > 1) return answer_code::refused;
+  if (microflow_record* const m = named(told.who)) point(*m, what.target, what.direction, told);
+  return answer_code::done;
+}
+
+void fast_path::read_microflow(identity who, answer& a) {
+  if (!in_range(who)) {
+    a.code = answer_code::refused;
+  } else if (const microflow_record* const m = named(who)) {
+    a.lives = true;
+    a.stamp = m->view.stamp_word();
+  }
 }
 
 answer_code fast_path::deactivate(identity who) {

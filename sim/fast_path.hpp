@@ -4,6 +4,7 @@
 //        └─▶ (port, VLAN, tuple) ─▶ microflow ─┬ not active ──────▶ punted
 //                                              ├ entry not usable ▶ punted, and the microflow is condemned
 //                                              ├ next hop stale ──▶ punted
+//                                              ├ gives it back ───▶ punted, and the entry is pending (give_back_rule.hpp)
 //                                              └ else ────────────▶ translated, forwarded, stamped
 //
 // What it is: a microflow, connection and next-hop table behind the calls of a device: a frame arrives, a command is
@@ -26,6 +27,7 @@
 #include <octep/ticks.hpp>
 
 #include "sim/device_counters.hpp"
+#include "sim/give_back_rule.hpp"
 #include "sim/model_constants.hpp"
 #include "sim/paced_queue.hpp"
 #include "sim/random.hpp"
@@ -39,7 +41,7 @@ struct wire_frame {
   ingress where;
   bool is_flow = false;  // frame_facts::why == reason::none
   wide_tuple tuple;      // as it arrives
-  tcp_flags flags;
+  tcp_segment tcp;       // of anything but TCP: nothing
   u32 ip_bytes = 0;  // IP length, against the next hop's MTU; 0: not asked
   u8 ttl = 64;
 };
@@ -72,6 +74,9 @@ struct microflow_view {
   rewrite to;
   instant last_frame;             // the last frame, whatever became of it
   instant stamp;                  // the last forwarded frame; 0 for none
+
+  // As read_microflow tells it: a clock of milliseconds, so frames of one millisecond move it once. 0: none was forwarded.
+  [[nodiscard]] u32 stamp_word() const noexcept { return stamp.us == 0 ? 0 : static_cast<u32>(stamp.us / 1'000 + 1); }
 };
 
 struct entry_view {
@@ -89,6 +94,7 @@ struct fast_path_options {
   u64 wire_frame_ns = 0;                // 0: no queueing
   u64 kn_frame_ns = 0;                  // hand-over to the host; 0: no queueing
   u32 queue_room = 0;                   // 0: no bound
+  give_back_rule gives_back{};          // nothing is given back by its frames
 };
 
 class fast_path {
@@ -106,12 +112,7 @@ class fast_path {
   // It restarted and knows no microflow, entry or next hop. Counters go on, and what is in queues leaves as it would have.
   void restart(instant now);
 
-  // TCP tracking: called for every frame about to be forwarded of a connection that tracks TCP, with the entry's counter of
-  // identical frames to keep; true gives the connection back (the frame is still forwarded). The give-back rule of the
-  // devices plugs in here; without one no connection is given back by its frames.
-  using tcp_rule = std::function<bool(u32 index, u8 direction, const wire_frame&, u8& identical)>;
-  void on_tcp(tcp_rule rule) { on_tcp_ = std::move(rule); }
-  // The entry goes to pending, as by the rule (tests, scenarios). False: it was not valid.
+  // The entry goes to pending, as by the give-back rule (tests, scenarios). False: it was not valid.
   bool give_back(u32 index, u8 identical);
 
   // --- looking ------------------------------------------------------------------------------------------
@@ -168,10 +169,14 @@ class fast_path {
   [[nodiscard]] instant look_at_or_after(instant t) const noexcept;
   [[nodiscard]] bool in_range(identity who) const noexcept;
   [[nodiscard]] answer_code create(const command& what);
+  [[nodiscard]] answer_code program(const command& what);
+  void point(microflow_record& m, handle connection, u8 direction, const microflow& told);
   [[nodiscard]] answer_code deactivate(identity who);
+  void read_microflow(identity who, answer& a);
   [[nodiscard]] answer_code reclaim(handle connection);
   [[nodiscard]] answer_code release(handle next_hop);
   [[nodiscard]] device_counter usable(const microflow_record& m) const;
+  [[nodiscard]] device_counter track(const microflow_record& m, const wire_frame& frame);
   verdict punt(verdict v, device_counter why, const wire_frame& frame, instant now);
   verdict forward(verdict v, microflow_record& m, const wire_frame& frame, instant now);
   void move_queues(instant now);
@@ -182,13 +187,13 @@ class fast_path {
   device_counters counters_;
   paced_queue wire_queue_;
   paced_queue kn_queue_;
-  tcp_rule on_tcp_;
 
   std::unordered_map<key, u32, key_hash> by_key_;
   std::deque<microflow_record> records_;  // [id - 1]; grows to options_.microflows
   std::deque<u32> free_;                  // first in, first out: an id rests as long as it can
   std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
   std::vector<entry_view> entries_;
+  std::vector<identical_frames> tracked_;  // beside entries_
   std::vector<hop_record> hops_;
 };
 

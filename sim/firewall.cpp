@@ -1,6 +1,7 @@
 #include "sim/firewall.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -48,10 +49,39 @@ wide_tuple with_source_word(wide_tuple t, u16 word) {
   return t;
 }
 
+// How far `a` is ahead of `b` in a space that wraps; negative: behind.
+i64 ahead(u32 a, u32 b) { return static_cast<i32>(a - b); }
+u32 further(u32 a, u32 b) { return ahead(a, b) > 0 ? a : b; }
+
+// SYN and FIN take a number each.
+u32 end_of(const tcp_segment& s) { return s.end() + (s.flags.syn() ? 1U : 0U) + (s.flags.fin() ? 1U : 0U); }
+
+// Inside: not past the room that the other peer made, not more than one such window behind what was sent, and acknowledging
+// nothing that is far from what the other peer was seen to send. Of a peer that was not seen yet nothing is known to be wrong.
+bool inside(const peer_window& mine, const peer_window& other, const tcp_segment& s) {
+  if (!mine.known || !other.known) return true;
+  if (ahead(end_of(s), mine.may_send) > 0 || ahead(s.sequence, mine.end) < -i64{other.room}) return false;
+  if (!s.flags.ack() || s.flags.rst()) return true;
+  const i64 skew = ahead(s.acknowledgement, other.end);
+  return -i64{mine.room} - acknowledgement_skew <= skew && skew <= i64{acknowledgement_skew};
+}
+
+void learn(peer_window& mine, peer_window& other, const tcp_segment& s) {
+  const u32 end = end_of(s);
+  if (!mine.known) {
+    mine.known = true;
+    mine.end = end;
+    mine.may_send = end + other.room;
+  }
+  mine.end = further(end, mine.end);
+  mine.room = std::max(mine.room, s.window);
+  if (other.known) other.may_send = further(s.flags.ack() ? s.acknowledgement + s.window : other.end + s.window, other.may_send);
+}
+
 }  // namespace
 
 const char* name(firewall_drop d) noexcept {
-  constexpr const char* names[] = {"blocked", "no_syn", "nat_full", "collides", "other_side_gone"};
+  constexpr const char* names[] = {"blocked", "no_syn", "nat_full", "collides", "other_side_gone", "state_mismatch"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<usize>(firewall_drop::count_));
   return names[static_cast<usize>(d)];
 }
@@ -60,8 +90,9 @@ firewall::firewall(firewall_options options) : options_{std::move(options)}, ran
 
 // --- frames -----------------------------------------------------------------------------------------------
 
-firewall_pass firewall::on_host_frame(const wide_tuple& tuple, tcp_flags flags, ingress where, instant now) {
+firewall_pass firewall::on_host_frame(const wide_tuple& tuple, const tcp_segment& tcp, ingress where, instant now) {
   expire(now);
+  const tcp_flags flags = tcp.flags;
   firewall_pass pass;
   connection c = look_up(tuple, now);
 
@@ -74,8 +105,15 @@ firewall_pass firewall::on_host_frame(const wide_tuple& tuple, tcp_flags flags, 
   }
 
   pass.created = c.side[0] == nullptr && c.side[1] == nullptr;
+  const bool numbered = tuple.proto == protocol::tcp && tcp.has_numbers;
+  const auto drops = [&](const record* r) {
+    if (r == nullptr || r->shown.relaxed) return false;
+    return !inside(r->shown.windows[c.direction], r->shown.windows[1 - c.direction], tcp);
+  };
   outcome refused;
-  if (c.direction == 1 && c.side[0] == nullptr) {
+  if (numbered && std::any_of(std::begin(c.side), std::end(c.side), drops)) {
+    refused = firewall_drop::state_mismatch;
+  } else if (c.direction == 1 && c.side[0] == nullptr) {
     refused = firewall_drop::other_side_gone;
   } else if (c.side[0] == nullptr || c.side[1] == nullptr) {
     refused = begin(c, tuple, flags, where, now);
@@ -87,7 +125,11 @@ firewall_pass firewall::on_host_frame(const wide_tuple& tuple, tcp_flags flags, 
     return pass;
   }
 
-  for (record* r : c.side) track(*r, c.direction, flags, now);
+  for (record* r : c.side) {
+    firewall_state& s = r->shown;
+    if (numbered && !s.relaxed) learn(s.windows[c.direction], s.windows[1 - c.direction], tcp);
+    track(*r, c.direction, flags, now);
+  }
   pass.passed = true;
   pass.direction = c.direction;
   pass.leaves = c.direction == 0 ? c.side[1]->shown.wire : reverse(c.side[0]->shown.wire);
@@ -102,8 +144,9 @@ firewall::outcome firewall::begin(connection& c, const wide_tuple& first, tcp_fl
 
   firewall_state s;
   s.picked_up = tcp && !flags.opens();
-  if (options_.verdict) s.verdict = options_.verdict(first, where);
-  if (options_.own_routes) s.route = options_.own_routes(first, where);
+  s.first = first;
+  s.first_from = where;
+  ask_rules(s);
   s.stack = c.side[0] != nullptr ? c.side[0]->shown.stack : destination_translated(first, where);
 
   if (c.side[0] == nullptr && living(by_stack_[0], s.stack, now) != nullptr) return firewall_drop::collides;
@@ -126,6 +169,11 @@ firewall::outcome firewall::begin(connection& c, const wide_tuple& first, tcp_fl
     c.side[1] = &add(s, now);
   }
   return std::nullopt;
+}
+
+void firewall::ask_rules(firewall_state& s) const {
+  s.verdict = options_.verdict ? options_.verdict(s.first, s.first_from) : reason::none;
+  s.route = options_.own_routes ? options_.own_routes(s.first, s.first_from) : array<own_route, 2>{};
 }
 
 wide_tuple firewall::destination_translated(wide_tuple t, ingress where) const {
@@ -233,11 +281,18 @@ void firewall::expire(instant now) {
 
 bool firewall::kill(state_id id) {
   if (!states_.contains(id.value)) return false;
+  ++changes_;
   remove(id.value);
   return true;
 }
 
+void firewall::reload() {
+  ++changes_;
+  for (auto& [id, r] : states_) ask_rules(r.shown);
+}
+
 void firewall::flush() {
+  ++changes_;
   states_.clear();
   by_arrival_.clear();
   by_stack_[0].clear();
@@ -337,6 +392,15 @@ void firewall::relax(const array<state_id, 2>& ids, instant now) {
   for (const state_id id : ids) {
     const auto it = states_.find(id.value);
     if (it != states_.end() && now < it->second.shown.expires) it->second.shown.relaxed = true;
+  }
+}
+
+void firewall::relearn(const array<state_id, 2>& ids, instant now) {
+  for (const state_id id : ids) {
+    const auto it = states_.find(id.value);
+    if (it == states_.end() || it->second.shown.expires <= now) continue;
+    it->second.shown.relaxed = false;
+    for (peer_window& w : it->second.shown.windows) w = {};
   }
 }
 

@@ -6,8 +6,9 @@
 // What it is: two states for a forwarded connection, one per side of the appliance, each with a wire key, a stack key, two
 // peers, a timer class and a stamp. Keys stand the opener's way round; an echo's words never change places. Source NAT
 // allocates a port (or an echo's id), destination NAT is a rule. Implements firewall_policy.
+// A strict state drops a TCP segment outside its window; a relaxed one asks nothing and learns nothing, so that after traffic it
+// did not see its windows are old. Segments without numbers pass every state.
 // What it refuses: a pointer in an answer, a clock, rule syntax. Rules are predicates that tests and tools write.
-// What it does not do in this version: sequence windows. `relaxed` is stored and shown; nothing is dropped by a window.
 // Time is an argument and never goes back. A state is dead at its expiry, whether or not `expire` has been called.
 #pragma once
 
@@ -58,6 +59,14 @@ struct firewall_options {
 
 enum class firewall_timer : u8 { tcp_opening, tcp_established, tcp_closing, tcp_closed, udp_single, udp_multiple, icmp };
 
+// What a state knows of the numbers that one peer sends. Compared around the wrap, as TCP does.
+struct peer_window {
+  bool known = false;
+  u32 end = 0;       // the highest that it sent
+  u32 may_send = 0;  // the highest that the other peer made room for
+  u32 room = 0;      // the widest window that it told, in bytes
+};
+
 // One state, as a dump shows it.
 struct firewall_state {
   state_id id;
@@ -71,13 +80,17 @@ struct firewall_state {
   instant created;
   instant last;
   instant expires;
+  peer_window windows[2];  // of the numbers that opener and responder send
   bool relaxed = false;
   bool picked_up = false;  // a TCP state without the connection's SYN
   eligibility verdict = reason::none;
   array<own_route, 2> route{};
+  wide_tuple first;    // what rules saw when it began, and see again at a reload
+  ingress first_from;
 };
 
-enum class firewall_drop : u8 { blocked, no_syn, nat_full, collides, other_side_gone, count_ };
+// `state_mismatch`: outside the window of a strict state.
+enum class firewall_drop : u8 { blocked, no_syn, nat_full, collides, other_side_gone, state_mismatch, count_ };
 [[nodiscard]] const char* name(firewall_drop d) noexcept;
 
 struct firewall_pass {
@@ -94,7 +107,7 @@ class firewall {
 
   // --- what frames do -----------------------------------------------------------------------------------
   // A frame that the host forwards: creates or refreshes states, says how it leaves. `tuple` as it arrives.
-  firewall_pass on_host_frame(const wide_tuple& tuple, tcp_flags flags, ingress where, instant now);
+  firewall_pass on_host_frame(const wide_tuple& tuple, const tcp_segment& tcp, ingress where, instant now);
   // Removes what is over. Only memory depends on it.
   void expire(instant now);
 
@@ -103,6 +116,11 @@ class firewall {
   void flush();            // a rule reload that keeps nothing
   // Rules for connections from now on; living states keep what they were made with.
   [[nodiscard]] firewall_options& rules() noexcept { return options_; }
+  // A rule reload that keeps the states: verdicts and own routes are what the rules say now. A state that would be blocked
+  // now lives on, as in pf.
+  void reload();
+  // Strict again, with windows learnt from the next segments. Without that, a relaxed state stays relaxed.
+  void relearn(const array<state_id, 2>& ids, instant now);
 
   // --- firewall_policy ----------------------------------------------------------------------------------
   [[nodiscard]] firewall_answer<tuple4> find(const tuple4& t, instant now) { return answer_for<tuple4>(t, now); }
@@ -118,6 +136,8 @@ class firewall {
   [[nodiscard]] usize size() const noexcept { return states_.size(); }
   [[nodiscard]] u64 dropped(firewall_drop d) const noexcept { return dropped_[static_cast<usize>(d)]; }
   [[nodiscard]] u64 picked_up() const noexcept { return picked_up_; }
+  // Moves with every kill, flush and reload: a notice is due when it has.
+  [[nodiscard]] u64 changes() const noexcept { return changes_; }
   // The indexes and the states agree; no two states arrive by one tuple.
   [[nodiscard]] bool consistent(std::string* why = nullptr) const;
 
@@ -145,6 +165,7 @@ class firewall {
   [[nodiscard]] wide_tuple destination_translated(wide_tuple t, ingress where) const;
   [[nodiscard]] outcome translate_source(wide_tuple& t, ingress where, instant now);
   [[nodiscard]] outcome begin(connection& c, const wide_tuple& first, tcp_flags flags, ingress where, instant now);
+  void ask_rules(firewall_state& s) const;
   record& add(firewall_state s, instant now);
   void remove(u64 id);
   void track(record& r, u8 direction, tcp_flags flags, instant now);
@@ -161,6 +182,7 @@ class firewall {
   std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
   u64 dropped_[static_cast<usize>(firewall_drop::count_)]{};
   u64 picked_up_ = 0;
+  u64 changes_ = 0;
 };
 
 extern template firewall_answer<tuple4> firewall::answer_for(const tuple4&, instant);

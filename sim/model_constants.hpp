@@ -61,6 +61,8 @@ inline constexpr microseconds tcp_closed_timer = from_s(90);
 inline constexpr microseconds udp_single_timer = from_s(30);
 inline constexpr microseconds udp_multiple_timer = from_s(60);
 inline constexpr microseconds icmp_timer = from_s(10);
+// Ours: how far an acknowledgement may be from what its receiver was seen to send, in bytes: a window without scaling.
+inline constexpr u32 acknowledgement_skew = 65'535;
 // pf's documented default range of translated source ports.
 inline constexpr u16 nat_port_least = 50'001;
 inline constexpr u16 nat_port_most = 65'535;

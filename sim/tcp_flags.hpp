@@ -1,12 +1,16 @@
-// The flags of a TCP header that the models ask about, as they stand in its fourteenth byte (RFC 9293, 3.1).
+// What the models ask of a TCP header: its flags, as they stand in the fourteenth byte (RFC 9293, 3.1), and its numbers.
 //
-// The core keeps two of them (`closing`, `syn`): more it never asks. A firewall has to know who acknowledged whom.
+// The core keeps two flags (`closing`, `syn`): more it never asks. A firewall has to know who acknowledged whom, and a device
+// whether a frame says what the last one said. Traffic without numbers (a replay's) is a segment made of flags alone: rules
+// about numbers pass it over.
 #pragma once
 
 #include <octep/base.hpp>
 #include <octep/frame.hpp>
 
 namespace octep::sim {
+
+struct tcp_segment;
 
 struct tcp_flags {
   u8 bits = 0;
@@ -23,7 +27,23 @@ struct tcp_flags {
   // The frame that begins a connection.
   [[nodiscard]] constexpr bool opens() const noexcept { return syn() && !ack() && !rst() && !fin(); }
   [[nodiscard]] constexpr bool operator==(const tcp_flags&) const noexcept = default;
+  constexpr operator tcp_segment() const noexcept;  // without numbers
 };
+
+struct tcp_segment {
+  tcp_flags flags{};
+  bool has_numbers = false;  // the rest means something
+  u32 sequence = 0;
+  u32 length = 0;  // bytes of payload
+  u32 acknowledgement = 0;
+  u32 window = 0;  // bytes, scaled
+
+  // The sequence number after the payload.
+  [[nodiscard]] constexpr u32 end() const noexcept { return sequence + length; }
+  [[nodiscard]] constexpr bool operator==(const tcp_segment&) const noexcept = default;
+};
+
+constexpr tcp_flags::operator tcp_segment() const noexcept { return {.flags = *this}; }
 
 // Of a frame that the parser took for a candidate; none for anything but TCP.
 [[nodiscard]] constexpr tcp_flags tcp_flags_of(const frame_view& frame, const frame_facts& facts) noexcept {

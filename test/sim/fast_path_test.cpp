@@ -252,19 +252,261 @@ TEST_F(FastPath, AProgrammedMicroflowOutlivesAnySilence) {
   EXPECT_EQ(device.find(back), nullptr) << "deactivated after a day of silence, it goes at the next look";
 }
 
-TEST_F(FastPath, TheTcpRuleMayGiveAConnectionBack) {
+TEST_F(FastPath, AReviveChangesTheEntryAlone) {
   program();
-  device.on_tcp([](u32 index, u8 direction, const wire_frame&, u8& identical) {
-    EXPECT_EQ(index, 0U);
-    EXPECT_EQ(direction, 0);
-    return ++identical == 3;
-  });
-  EXPECT_EQ(after({1}), dc::from_wire_to_wire);
-  EXPECT_EQ(after({1}), dc::from_wire_to_wire);
-  EXPECT_EQ(device.entry(0).identical, 2);
-  EXPECT_EQ(after({1}), dc::from_wire_to_wire);
-  EXPECT_EQ(device.entry(0).state, entry_state::pending);
+  device.give_back(0, 10);
   EXPECT_EQ(after({1}), dc::kn_conn_reclaim_pending);
+  ASSERT_EQ(device.execute(make({0, 1}, {}, {}), now).code, answer_code::done);
+  EXPECT_EQ(device.entry(0).state, entry_state::valid);
+  EXPECT_EQ(device.entry(0).identical, 0);
+  EXPECT_EQ(after({1}), dc::from_wire_to_wire);
+  EXPECT_EQ(after({1}, 2, 2), dc::from_wire_to_wire);
+  EXPECT_TRUE(device.find(forward)->condemned) << "its terminal timer runs on";
+  EXPECT_FALSE(device.find(back)->condemned);
+  now = now + microseconds{microflow_terminal.count - 3};
+  device.advance(now);
+  EXPECT_NE(device.find(forward), nullptr);
+  device.advance(now + microseconds{1});
+  EXPECT_EQ(device.find(forward), nullptr);
+  EXPECT_NE(device.find(back), nullptr);
+}
+
+// --- program and read_microflow ----------------------------------------------------------------------------
+
+command attach(handle connection, u8 direction, identity who, handle hop = {0, 1}) {
+  command c;
+  c.kind = command_kind::program;
+  c.target = connection;
+  c.direction = direction;
+  c.microflows[0] = {who, {1, 0}, hop, {}};
+  return c;
+}
+
+command read_stamp(identity who) {
+  command c;
+  c.kind = command_kind::read_microflow;
+  c.microflows[0].who = who;
+  return c;
+}
+
+TEST_F(FastPath, ProgramSetsOneMicroflowAndNothingElse) {
+  program();
+  ASSERT_EQ(device.execute(make({0, 1}, {}, {}), now).code, answer_code::done);
+  const identity third = device.arrive(frame_of(3), now).who;
+  command c = attach({0, 1}, 1, third);
+  c.microflows[0].to = {widen(address4{11}), widen(address4{22}), 33};
+  EXPECT_EQ(device.execute(c, now).code, answer_code::done);
+  const microflow_view* const m = device.find(third);
+  EXPECT_TRUE(m->active);
+  EXPECT_EQ(m->connection, (handle{0, 1}));
+  EXPECT_EQ(m->direction, 1);
+  EXPECT_EQ(m->next_hop, (handle{0, 1}));
+  EXPECT_EQ(m->to, c.microflows[0].to);
+  EXPECT_EQ(device.find(back)->direction, 1) << "who had the direction before keeps it";
+  EXPECT_EQ(after({1}, 3), dc::from_wire_to_wire);
+  EXPECT_EQ(after({1}, 1), dc::from_wire_to_wire);
+}
+
+TEST_F(FastPath, ProgramAsksNothingOfTheEntry) {
+  program();
+  EXPECT_EQ(device.execute(attach({1, 7}, 0, forward), now).code, answer_code::done);
+  EXPECT_EQ(after({1}), dc::kn_fw_rev_mismatch) << "which its frames find out";
+}
+
+TEST_F(FastPath, ProgramSaysNothingOfADeadIdentity) {
+  program();
+  const identity stale = identity::make(back.id(), back.revision() + 1);
+  EXPECT_EQ(device.execute(attach({0, 1}, 1, stale, {0, 9}), now).code, answer_code::done);
+  EXPECT_EQ(device.execute(attach({0, 1}, 1, identity::make(1'000, 1)), now).code, answer_code::done);
+  EXPECT_EQ(after({1}, 2, 2), dc::from_wire_to_wire) << "whoever has the id now is not touched";
+}
+
+TEST_F(FastPath, ProgramRefusesWhatIsOutOfRange) {
+  program();
+  EXPECT_EQ(device.execute(attach({0, 1}, 0, identity::make(microflow_capacity + 1, 1)), now).code, answer_code::refused);
+  EXPECT_EQ(device.execute(attach({0, 1}, 0, {}), now).code, answer_code::refused);
+  EXPECT_EQ(device.execute(attach({device.connections(), 1}, 0, forward), now).code, answer_code::refused);
+  EXPECT_EQ(device.execute(attach({0, 1}, 2, forward), now).code, answer_code::refused);
+  EXPECT_EQ(after({1}), dc::from_wire_to_wire);
+}
+
+TEST_F(FastPath, ProgramLengthensNoTerminalTimer) {
+  program();
+  device.give_back(0, 10);
+  EXPECT_EQ(after({0}), dc::kn_conn_reclaim_pending);
+  ASSERT_EQ(device.execute(make({0, 1}, {}, {}), now).code, answer_code::done);
+  now = now + from_s(4);
+  ASSERT_EQ(device.execute(attach({0, 1}, 0, forward), now).code, answer_code::done);
+  EXPECT_TRUE(device.find(forward)->condemned);
+  EXPECT_EQ(after({999'999}), dc::from_wire_to_wire);
+  EXPECT_EQ(after({1}), dc::kn_mflow_not_active) << "five seconds after its first frame, to the microsecond";
+}
+
+TEST_F(FastPath, AStampMovesWithForwardedFramesOnly) {
+  program();
+  const auto stamp = [&](identity who) {
+    const answer a = device.execute(read_stamp(who), now);
+    EXPECT_EQ(a.code, answer_code::done);
+    EXPECT_TRUE(a.lives);
+    return a.stamp;
+  };
+  EXPECT_EQ(stamp(forward), 0U) << "nothing was forwarded yet";
+  EXPECT_EQ(after({1'000}), dc::from_wire_to_wire);
+  const u32 first = stamp(forward);
+  EXPECT_NE(first, 0U);
+  EXPECT_EQ(stamp(back), 0U) << "each its own";
+  now = now + from_s(60);
+  EXPECT_EQ(stamp(forward), first) << "time alone moves nothing";
+  device.give_back(0, 10);
+  EXPECT_EQ(after({1'000}), dc::kn_conn_reclaim_pending);
+  EXPECT_EQ(stamp(forward), first) << "nor does a punted frame";
+  ASSERT_EQ(device.execute(make({0, 1}, {}, {}), now).code, answer_code::done);
+  EXPECT_EQ(after({1'000}), dc::from_wire_to_wire);
+  EXPECT_NE(stamp(forward), first);
+}
+
+TEST_F(FastPath, AStampCrossesItsWrap) {
+  now = {u64{0xffff'ffff} * 1'000 - 5'000'000};
+  program();
+  EXPECT_EQ(after({4'999'000}), dc::from_wire_to_wire);
+  EXPECT_EQ(device.execute(read_stamp(forward), now).stamp, 0xffff'ffffU);
+  EXPECT_EQ(after({2'000}), dc::from_wire_to_wire);
+  EXPECT_EQ(device.execute(read_stamp(forward), now).stamp, 1U);
+}
+
+TEST_F(FastPath, ADeadMicroflowIsReadAsDead) {
+  program();
+  const answer a = device.execute(read_stamp(identity::make(forward.id(), forward.revision() + 1)), now);
+  EXPECT_EQ(a.code, answer_code::done);
+  EXPECT_FALSE(a.lives);
+  EXPECT_EQ(a.stamp, 0U);
+  EXPECT_FALSE(device.execute(read_stamp(identity::make(1'000, 1)), now).lives);
+  EXPECT_EQ(device.execute(read_stamp(identity::make(microflow_capacity + 1, 1)), now).code, answer_code::refused);
+  EXPECT_EQ(device.execute(read_stamp({}), now).code, answer_code::refused);
+  ASSERT_EQ(device.execute(deactivate(forward), now).code, answer_code::done);
+  EXPECT_TRUE(device.execute(read_stamp(forward), now).lives) << "not active, but it is there";
+}
+
+// --- the give-back rule ------------------------------------------------------------------------------------
+
+tcp_segment acknowledges(u32 upto, u32 window = 1'000, u32 sequence = 500, u32 length = 0) {
+  return {.flags = {tcp_flags::ack_bit}, .has_numbers = true, .sequence = sequence, .length = length,
+          .acknowledgement = upto, .window = window};
+}
+
+struct GiveBack : FastPath {
+  void start(const device_facts& as) {
+    device = fast_path{{.gives_back = give_back_rule::of(as)}};
+    program();
+  }
+  dc sends(u32 n, const tcp_segment& s) {
+    wire_frame f = frame_of(n, static_cast<u16>(n));
+    f.tcp = s;
+    now = now + microseconds{1};
+    return device.arrive(f, now).why;
+  }
+  // How many equal frames of flow 1 are forwarded before one gives the connection back.
+  u32 borne() {
+    u32 n = 0;
+    while (n < 100 && sends(1, acknowledges(7)) == dc::from_wire_to_wire) ++n;
+    return n;
+  }
+};
+
+TEST_F(GiveBack, TheTwelfthIdenticalFrameOnTheOne) {
+  start(xgs3300);
+  EXPECT_EQ(borne(), 11U);
+  EXPECT_EQ(device.counters()[dc::kn_tcp_max_retrans], 1U) << "and it is punted itself";
+  EXPECT_EQ(device.entry(0).state, entry_state::pending);
+  EXPECT_EQ(device.entry(0).identical, 10);
+  EXPECT_FALSE(device.find(forward)->condemned) << "it met a usable entry";
+  EXPECT_EQ(sends(1, acknowledges(8)), dc::kn_conn_reclaim_pending);
+  EXPECT_TRUE(device.find(forward)->condemned);
+}
+
+TEST_F(GiveBack, TheTenthOnTheOther) {
+  start(xgs136);
+  EXPECT_EQ(borne(), 9U);
+  EXPECT_EQ(device.entry(0).state, entry_state::pending);
+  EXPECT_EQ(device.entry(0).identical, 10) << "at the limit there too";
+}
+
+TEST_F(GiveBack, AnyDifferenceStartsOver) {
+  start(xgs3300);
+  const tcp_segment same = acknowledges(7);
+  for (const tcp_segment& other : {acknowledges(8), acknowledges(7, 1'001), acknowledges(7, 1'000, 501),
+                                   acknowledges(7, 1'000, 500, 1)}) {
+    for (int i = 0; i < 11; ++i) ASSERT_EQ(sends(1, same), dc::from_wire_to_wire);
+    EXPECT_EQ(device.entry(0).identical, 10);
+    ASSERT_EQ(sends(1, other), dc::from_wire_to_wire);
+    EXPECT_EQ(device.entry(0).identical, 0);
+  }
+  for (int i = 0; i < 11; ++i) ASSERT_EQ(sends(1, same), dc::from_wire_to_wire);
+  ASSERT_EQ(sends(2, same), dc::from_wire_to_wire) << "the same numbers from the other side";
+  EXPECT_EQ(borne(), 11U);
+}
+
+TEST_F(GiveBack, TheEndCountsAndNotWhereAFrameBegins) {
+  start(xgs3300);
+  for (u32 i = 0; i < 11; ++i)
+    ASSERT_EQ(sends(1, acknowledges(7, 1'000, 500 - i, 100 + i)), dc::from_wire_to_wire);
+  EXPECT_EQ(sends(1, acknowledges(7, 1'000, 600, 0)), dc::kn_tcp_max_retrans);
+}
+
+TEST_F(GiveBack, WhatSaysNothingIsPassedOver) {
+  start(xgs3300);
+  tcp_segment mute = acknowledges(9);
+  mute.flags = {};
+  for (int i = 0; i < 11; ++i) {
+    ASSERT_EQ(sends(1, acknowledges(7)), dc::from_wire_to_wire);
+    ASSERT_EQ(sends(2, mute), dc::from_wire_to_wire) << "no ACK";
+    ASSERT_EQ(sends(2, tcp_flags{tcp_flags::ack_bit}), dc::from_wire_to_wire) << "no numbers";
+  }
+  EXPECT_EQ(sends(1, acknowledges(7)), dc::kn_tcp_max_retrans);
+}
+
+TEST_F(GiveBack, AnEndingLeavesTheCounterWhereItWas) {
+  for (const u8 flag : {tcp_flags::fin_bit, tcp_flags::syn_bit, tcp_flags::rst_bit}) {
+    start(xgs3300);
+    for (int i = 0; i < 5; ++i) ASSERT_EQ(sends(1, acknowledges(7)), dc::from_wire_to_wire);
+    EXPECT_EQ(sends(2, tcp_flags{static_cast<u8>(flag | tcp_flags::ack_bit)}), dc::kn_tcp_flags);
+    EXPECT_EQ(device.entry(0).state, entry_state::pending);
+    EXPECT_EQ(device.entry(0).identical, 4);
+  }
+}
+
+TEST_F(GiveBack, ARevivedConnectionStartsOver) {
+  start(xgs3300);
+  EXPECT_EQ(borne(), 11U);
+  ASSERT_EQ(device.execute(make({0, 1}, {}, {}), now).code, answer_code::done);
+  EXPECT_EQ(borne(), 11U);
+}
+
+TEST_F(GiveBack, ConnectionsCountApart) {
+  start(xgs3300);
+  const identity other = device.arrive(frame_of(3, 3), now).who;
+  ASSERT_EQ(device.execute(make({1, 1}, other, {}), now).code, answer_code::done);
+  for (int i = 0; i < 11; ++i) {
+    ASSERT_EQ(sends(1, acknowledges(7)), dc::from_wire_to_wire);
+    ASSERT_EQ(sends(3, acknowledges(7)), dc::from_wire_to_wire);
+  }
+  EXPECT_EQ(sends(1, acknowledges(7)), dc::kn_tcp_max_retrans);
+  EXPECT_EQ(device.entry(1).state, entry_state::valid);
+}
+
+TEST_F(GiveBack, OnlyWhatIsTrackedIsGivenBack) {
+  start(xgs3300);
+  command c = make({0, 1}, {}, {});
+  c.block.track_tcp = false;
+  ASSERT_EQ(device.execute(c, now).code, answer_code::done);
+  EXPECT_EQ(borne(), 100U);
+  EXPECT_EQ(sends(1, tcp_flags{tcp_flags::fin_bit}), dc::from_wire_to_wire);
+}
+
+TEST_F(GiveBack, NothingIsWithoutARule) {
+  program();
+  EXPECT_EQ(borne(), 100U);
+  EXPECT_EQ(sends(1, tcp_flags{tcp_flags::rst_bit}), dc::from_wire_to_wire);
 }
 
 TEST(FastPathIdentities, AnIdRestsAsLongAsItCan) {
@@ -499,6 +741,24 @@ void any_history(const history& steps, bool queues) {
         const bool may = m.entries[index].state == entry_state::valid;
         RC_ASSERT(device.give_back(index, 10) == may);
         if (may) m.entries[index].state = entry_state::pending;
+        break;
+      }
+      case 8: {
+        const bool told = at.index < connections && who.word != 0;
+        const handle by{b % hops, static_cast<u16>(1 + (a % 8U == 0 ? 1 : 0))};
+        const answer said = device.execute(attach(at, b % 2, who, by), now);
+        RC_ASSERT(said.code == (told ? answer_code::done : answer_code::refused));
+        if (model::flow_state* f = m.named(who); told && f != nullptr) {
+          f->active = true;
+          f->connection = at;
+          f->hop = by;
+        }
+        break;
+      }
+      case 9: {
+        const answer said = device.execute(read_stamp(who), now);
+        RC_ASSERT(said.code == (who.word == 0 ? answer_code::refused : answer_code::done));
+        RC_ASSERT(said.lives == (m.named(who) != nullptr));
         break;
       }
       case 7:

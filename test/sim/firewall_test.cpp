@@ -46,14 +46,14 @@ struct Firewall : ::testing::Test {
   firewall rules;
   instant now{1'000'000};
 
-  firewall_pass send(const wide_tuple& t, tcp_flags flags = no_flags, ingress where = lan) {
-    const firewall_pass p = rules.on_host_frame(t, flags, where, now);
+  firewall_pass send(const wide_tuple& t, const tcp_segment& tcp = {}, ingress where = lan) {
+    const firewall_pass p = rules.on_host_frame(t, tcp, where, now);
     std::string why;
     EXPECT_TRUE(rules.consistent(&why)) << why;
     return p;
   }
   // The answer to a frame that left like that.
-  firewall_pass reply(const firewall_pass& to, tcp_flags flags = no_flags) { return send(reverse(to.leaves), flags, wan); }
+  firewall_pass reply(const firewall_pass& to, const tcp_segment& tcp = {}) { return send(reverse(to.leaves), tcp, wan); }
   firewall_answer<tuple4> ask(const tuple4& t) { return rules.find(t, now); }
   firewall_pass handshake(const tuple4& t) {
     const firewall_pass out = send(t, syn);
@@ -359,6 +359,173 @@ TEST_F(Firewall, ATupleThatIsItsOwnReverseIsRefused) {
   EXPECT_EQ(rules.size(), 0U);
 }
 
+TEST_F(Firewall, AReloadKeepsStatesAndAsksTheRulesAgain) {
+  send(dns);
+  handshake(web);
+  const firewall_answer<tuple4> before = ask(web);
+  const u64 changes = rules.changes();
+  rules.rules().verdict = [](const wide_tuple& t, ingress where) {
+    return t == wide_tuple{web} && where == lan ? reason::flow_shaped : reason::none;
+  };
+  rules.rules().own_routes = [](const wide_tuple&, ingress) { return array<own_route, 2>{own_route{1}, own_route{2}}; };
+  EXPECT_EQ(ask(web).verdict, reason::none) << "rules alone change nothing";
+  rules.reload();
+  EXPECT_GT(rules.changes(), changes);
+  const firewall_answer<tuple4> after = ask(web);
+  EXPECT_EQ(after.states, before.states);
+  EXPECT_EQ(after.timer, before.timer);
+  EXPECT_EQ(after.verdict, reason::flow_shaped);
+  EXPECT_EQ(after.route[1], own_route{2});
+  EXPECT_EQ(ask(octep::reverse(web)).verdict, reason::flow_shaped) << "from both ends";
+  EXPECT_EQ(ask(dns).verdict, reason::none);
+  rules.rules().verdict = nullptr;
+  rules.rules().passes = [](const wide_tuple&, ingress) { return false; };
+  rules.reload();
+  EXPECT_EQ(ask(web).verdict, reason::none);
+  EXPECT_TRUE(send(web, ack).passed) << "what would be blocked now lives on";
+}
+
+TEST_F(Firewall, EveryEndByHandIsAChange) {
+  send(dns);
+  const u64 at_first = rules.changes();
+  EXPECT_FALSE(rules.kill({999}));
+  EXPECT_EQ(rules.changes(), at_first);
+  ASSERT_TRUE(rules.kill(ask(dns).states[0]));
+  const u64 after_kill = rules.changes();
+  EXPECT_GT(after_kill, at_first);
+  rules.flush();
+  EXPECT_GT(rules.changes(), after_kill);
+}
+
+// --- windows ----------------------------------------------------------------------------------------------
+// A download: the opener asks with 100 bytes and acknowledges, the responder sends segments of 1,000. Windows of 20,000.
+
+constexpr u32 segment = 1'000, room = 20'000;
+
+struct Windows : Firewall {
+  u32 asked, sent, acknowledged;  // the next numbers of opener and responder, and what the opener acknowledged
+  firewall_pass out;
+
+  explicit Windows(u32 opener = 5'000, u32 responder = 0xffff'f000)  // around the wrap
+      : asked{opener}, sent{responder}, acknowledged{responder} {}
+
+  void SetUp() override {
+    out = send(web, {.flags = syn, .has_numbers = true, .sequence = asked++, .window = room});
+    EXPECT_TRUE(reply(out, {.flags = syn_ack, .has_numbers = true, .sequence = sent++, .acknowledgement = asked, .window = room}).passed);
+    EXPECT_TRUE(asks(0).passed);
+    EXPECT_TRUE(asks(100).passed);
+  }
+  firewall_pass asks(u32 length) {
+    acknowledged = sent;
+    const firewall_pass p = send(web, {.flags = ack, .has_numbers = true, .sequence = asked, .length = length,
+                                       .acknowledgement = acknowledged, .window = room});
+    asked += length;
+    return p;
+  }
+  firewall_pass answers(u32 at) {
+    return reply(out, {.flags = ack, .has_numbers = true, .sequence = at, .length = segment, .acknowledgement = asked,
+                       .window = room});
+  }
+  firewall_pass answers() {
+    sent += segment;
+    return answers(sent - segment);
+  }
+  [[nodiscard]] u64 mismatches() const { return rules.dropped(firewall_drop::state_mismatch); }
+};
+
+TEST_F(Windows, ADownloadThatTheHostSeesPasses) {
+  for (int i = 0; i < 200; ++i) {
+    for (u32 n = 0; n < room / segment; ++n) ASSERT_TRUE(answers().passed);
+    ASSERT_TRUE(asks(i % 2 == 0 ? 0 : 100).passed);
+  }
+  EXPECT_EQ(mismatches(), 0U);
+}
+
+TEST_F(Windows, NothingPassesThatTheReceiverMadeNoRoomFor) {
+  for (u32 n = 0; n < room / segment; ++n) ASSERT_TRUE(answers().passed);
+  const firewall_pass p = answers(sent);
+  EXPECT_FALSE(p.passed);
+  EXPECT_EQ(p.why, firewall_drop::state_mismatch);
+  EXPECT_EQ(mismatches(), 1U);
+  ASSERT_TRUE(asks(0).passed);
+  EXPECT_TRUE(answers().passed);
+}
+
+TEST_F(Windows, ARepetitionPassesWithinAWindowAndNoFurther) {
+  for (int i = 0; i < 5; ++i) {
+    for (u32 n = 0; n < room / segment; ++n) ASSERT_TRUE(answers().passed);
+    ASSERT_TRUE(asks(0).passed);
+  }
+  EXPECT_TRUE(answers(sent - room).passed);
+  EXPECT_FALSE(answers(sent - room - 1).passed);
+}
+
+TEST_F(Windows, AnAcknowledgementOfWhatNobodySentIsDropped) {
+  sent += acknowledgement_skew;
+  EXPECT_TRUE(asks(0).passed);
+  sent += 1;
+  EXPECT_FALSE(asks(0).passed);
+  EXPECT_EQ(mismatches(), 1U);
+}
+
+// What happens to a connection in hardware: the firewall sees none of its frames, then all of them again.
+TEST_F(Windows, AfterTrafficItDidNotSeeAStrictStateDropsAndARelaxedOneDoesNot) {
+  const array<state_id, 2> ids = ask(web).states;
+  sent += 1'000'000;
+  EXPECT_FALSE(answers().passed);
+  EXPECT_FALSE(asks(0).passed);
+  EXPECT_EQ(mismatches(), 2U);
+  rules.relax({ids[0], state_id{}}, now);
+  EXPECT_FALSE(answers().passed) << "the state of the other side is strict still";
+  rules.relax(ids, now);
+  EXPECT_TRUE(answers().passed);
+  EXPECT_TRUE(asks(0).passed);
+}
+
+TEST_F(Windows, ARelaxedStateLearnsNothingUntilItIsToldTo) {
+  const array<state_id, 2> ids = ask(web).states;
+  rules.relax(ids, now);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(answers().passed);
+    ASSERT_TRUE(asks(0).passed);
+  }
+  for (const firewall_state& s : rules.states()) EXPECT_EQ(s.windows[1].end, 0xffff'f001U);
+  sent += 1'000'000;
+  rules.relearn(ids, now);
+  for (const firewall_state& s : rules.states()) EXPECT_FALSE(s.relaxed);
+  for (int i = 0; i < 50; ++i) {
+    for (u32 n = 0; n < room / segment; ++n) ASSERT_TRUE(answers().passed);
+    ASSERT_TRUE(asks(0).passed);
+  }
+  sent += 1'000'000;
+  EXPECT_FALSE(answers().passed) << "strict again";
+}
+
+TEST_F(Windows, ADroppedSegmentRefreshesNothing) {
+  const microseconds remaining = ask(web).remaining;
+  now = now + from_s(10);
+  sent += 1'000'000;
+  EXPECT_FALSE(answers().passed);
+  EXPECT_EQ(ask(web).remaining.count, remaining.count - from_s(10).count);
+}
+
+TEST_F(Windows, SegmentsWithoutNumbersPass) {
+  sent += 1'000'000;
+  EXPECT_TRUE(send(web, ack).passed);
+  EXPECT_TRUE(reply(out, ack).passed);
+  EXPECT_FALSE(answers().passed) << "and teach nothing";
+}
+
+TEST_F(Windows, AConnectionPickedUpInTheMiddleIsLearnt) {
+  rules.flush();
+  for (int i = 0; i < 50; ++i) {
+    for (u32 n = 0; n < room / segment; ++n) ASSERT_TRUE(i == 0 ? (sent += segment, true) : answers().passed);
+    ASSERT_TRUE(asks(0).passed);
+  }
+  EXPECT_EQ(rules.picked_up(), 1U);
+  EXPECT_EQ(mismatches(), 0U);
+}
+
 // --- any sequence -----------------------------------------------------------------------------------------
 // The model: a list of connections, each with the opener's tuple as it arrives and as it leaves, and when it was last used.
 
@@ -379,8 +546,8 @@ void check_answers(firewall& rules, const known& k, instant now) {
   const tuple_pair<Tuple> pair = derive(a);
   RC_ASSERT(direction_of(pair, forward) == 0);
   RC_ASSERT(direction_of(pair, back) == 1);
-  RC_ASSERT(translates(a) == !(k.arrives == k.leaves));
-  const rewrite out = rewrite_of(a, 0), home = rewrite_of(a, 1);
+  RC_ASSERT(translates(pair) == !(k.arrives == k.leaves));
+  const rewrite out = rewrite_of(pair, 0), home = rewrite_of(pair, 1);
   RC_ASSERT(out.source == k.leaves.source && out.destination == k.leaves.destination && out.ports == k.leaves.ports);
   const wide_tuple delivered = reverse(k.arrives);
   RC_ASSERT(home.source == delivered.source && home.destination == delivered.destination && home.ports == delivered.ports);
@@ -457,7 +624,7 @@ RC_GTEST_PROP(FirewallProperty, BothIngressTuplesNameTheSameConnection, ()) {
       }
     } else {
       known& k = model[which % model.size()];
-      const firewall_pass p = rules.on_host_frame(reverse(k.leaves), {tcp_flags::ack_bit}, wan, now);
+      const firewall_pass p = rules.on_host_frame(reverse(k.leaves), ack, wan, now);
       RC_ASSERT(p.passed && p.direction == 1);
       RC_ASSERT(p.leaves == reverse(k.arrives));
       ++k.frames[1];

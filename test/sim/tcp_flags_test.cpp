@@ -37,6 +37,16 @@ TEST(TcpFlags, OnlyTcpHasThem) {
   EXPECT_EQ(flags_in(build_frame(t, {})), tcp_flags{});
 }
 
+TEST(TcpSegment, OfFlagsAloneHasNoNumbers) {
+  const tcp_segment s = tcp_flags{tcp_flags::ack_bit};
+  EXPECT_TRUE(s.flags.ack());
+  EXPECT_FALSE(s.has_numbers);
+}
+
+TEST(TcpSegment, EndsBehindItsPayloadAcrossTheWrap) {
+  EXPECT_EQ((tcp_segment{.sequence = 0xffff'fff0, .length = 0x20}.end()), 0x10U);
+}
+
 TEST(TcpFlags, OnlyABareSynOpens) {
   EXPECT_TRUE(tcp_flags{tcp_flags::syn_bit}.opens());
   EXPECT_FALSE((tcp_flags{tcp_flags::syn_bit | tcp_flags::ack_bit}.opens()));
