@@ -26,6 +26,7 @@ struct recorded_design {
   static constexpr bool walk_end_clears_marks = false;
   static constexpr u32 walk_slice = ~u32{0};
   static constexpr full_table room = full_table::keeps_all;
+  static constexpr bool ipv6 = true;
 };
 
 using p1_b0 = recorded_design<1, walk_counts::attempts>;

@@ -119,7 +119,7 @@ TYPED_TEST(Derive, TheConnectionReadBackwardsHasTheDirectionsExchanged) {
     back.responder = a.opener;
     RC_ASSERT(derive(back)[0] == derive(a)[1]);
     RC_ASSERT(derive(back)[1] == derive(a)[0]);
-    RC_ASSERT(rewrite_of(back, 0) == rewrite_of(derive(a), 1));
+    RC_ASSERT(rewrite_of(derive(back), 0) == rewrite_of(derive(a), 1));
   }));
 }
 

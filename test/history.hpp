@@ -28,6 +28,7 @@ struct tiny_policies {
   static constexpr bool walk_end_clears_marks = true;
   static constexpr u32 walk_slice = 2;
   static constexpr full_table room = full_table::idle_makes_room;
+  static constexpr bool ipv6 = true;
 };
 
 // One input, in words: a failing history shrinks to a few of these.

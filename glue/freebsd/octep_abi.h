@@ -237,7 +237,7 @@ struct octep_options {
 	octep_u32 device;
 	octep_u32 connections;
 	octep_u32 next_hops;
-	octep_u32 ipv6_connections;
+	octep_u32 ipv6_connections;	/* 0: the recorded devices forward none, and this unit makes none */
 	octep_u32 pad;
 	octep_u64 hash_seed;	/* not known outside */
 };

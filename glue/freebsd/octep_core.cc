@@ -226,7 +226,24 @@ struct c_world {
   void kick() noexcept { ops->kick(ops->context); }
 };
 
-using kernel_engine = engine<c_world, default_policies>;
+// The default design on the recorded devices, which forward no IPv6.
+struct kernel_policies {
+  static constexpr limits geometry = default_policies::geometry;
+  using atomics = default_policies::atomics;
+  using hash = default_policies::hash;
+  using choice = default_policies::choice;
+  using tags = default_policies::tags;
+  using refusals = default_policies::refusals;
+  using make_budget = default_policies::make_budget;
+  static constexpr u32 rings = default_policies::rings;
+  static constexpr walk_counts walk_budget = default_policies::walk_budget;
+  static constexpr bool walk_resumes = default_policies::walk_resumes;
+  static constexpr bool walk_end_clears_marks = default_policies::walk_end_clears_marks;
+  static constexpr u32 walk_slice = default_policies::walk_slice;
+  static constexpr full_table room = default_policies::room;
+  static constexpr bool ipv6 = false;
+};
+using kernel_engine = engine<c_world, kernel_policies>;
 constexpr u32 recorded_places = limits{}.places;
 static_assert(OCTEP_RINGS == default_policies::rings);
 
@@ -285,7 +302,7 @@ int octep_create(void* block, octep_u64 block_bytes, void* memory, octep_u64 mem
   if (o->version != OCTEP_ABI_VERSION) return OCTEP_BAD_VERSION;
   if (!whole(*ops)) return OCTEP_BAD_OPS;
   const device_facts* const device = device_of(o->device);
-  if (device == nullptr || o->connections == 0 || o->connections > device->connections || o->next_hops == 0 ||
+  if (device == nullptr || o->ipv6_connections != 0 || o->connections == 0 || o->connections > device->connections || o->next_hops == 0 ||
       o->next_hops > device->next_hops)
     return OCTEP_BAD_OPTION;
   if (!aligned(block) || block_bytes < sizeof(octep_core)) return OCTEP_NO_ROOM;

@@ -55,6 +55,11 @@ requires(L.valid()) class candidates {
   // Receive path, any ring. `due_log2` is the setting fast_make_log2, at most 31.
   [[nodiscard, gnu::always_inline]] write_outcome write(const Tuple& t, u32 hashed, const arrival& frame,
                                                         u32 due_log2) noexcept {
+    return write_outcome::from_bits(write_for_bits(t, hashed, packed_arrival{frame}, due_log2));
+  }
+  // The same, answered by `write_outcome::bits`.
+  [[nodiscard, gnu::always_inline]] u32 write_for_bits(const Tuple& t, u32 hashed, const packed_arrival& frame,
+                                                       u32 due_log2) noexcept {
     place_row& s = slots_[slot_of(hashed)];
     // Searched before the word is taken, believed only after: what a frame waits for under the word is then one record,
     // and the search goes on beside the frame before (docs/choice.md has what that is worth).
@@ -63,17 +68,21 @@ requires(L.valid()) class candidates {
     if (!s.word.try_take(glance)) [[unlikely]] {
       write_outcome outcome;
       outcome.clash = true;
-      return outcome;
+      return outcome.bits();
     }
     auto holder = s.columns.seat_among(guess, t);
     if (holder.at == nullptr) [[unlikely]] {
-      // A newcomer, or another ring was quicker.
-      holder = s.columns.seat_of(t, hashed);
-      if (holder.at == nullptr) return newcomer(s, t, hashed, frame, due_log2, glance);
+      // A newcomer, or another ring was quicker. Copies: what gives nobody its address stays in registers (docs/bench.md).
+      const Tuple same = t;
+      holder = s.columns.seat_of(same, hashed);
+      if (holder.at == nullptr) {
+        const packed_arrival brought = frame;
+        return newcomer(s, same, hashed, brought, due_log2, glance);
+      }
     }
-    const write_outcome outcome = s.columns.renew(holder, t, packed_arrival{frame}, due_log2, glance);
+    const u32 said = s.columns.renew(holder, t, frame, due_log2, glance);
     s.word.release(glance);
-    return outcome;
+    return said;
   }
 
   // A pass: nothing to take, and nothing to end. A slot that somebody holds is not quiet.
@@ -216,13 +225,12 @@ requires(L.valid()) class candidates {
   };
 
   // Out of the way of all frames whose tuple the slot holds.
-  [[nodiscard, gnu::noinline]] write_outcome newcomer(place_row& s, const Tuple& t, u32 hashed, arrival frame, u32 due_log2,
-                                                      u32 glance) noexcept {
-    typename image::view as_met{s.columns, glance, frame.at};
-    const write_outcome outcome =
-        s.columns.admit(Choice::choose(as_met), t, hashed, packed_arrival{frame}, due_log2, glance);
+  [[nodiscard, gnu::noinline]] u32 newcomer(place_row& s, const Tuple& t, u32 hashed, const packed_arrival& frame,
+                                            u32 due_log2, u32 glance) noexcept {
+    typename image::view as_met{s.columns, glance, frame.at()};
+    const write_outcome outcome = s.columns.admit(Choice::choose(as_met), t, hashed, frame, due_log2, glance);
     s.word.release(glance);
-    return outcome;
+    return outcome.bits();
   }
 
   place_row slots_[L.slots];

@@ -84,6 +84,31 @@ inline constexpr u8 option_pad1 = 0, option_jumbo = 0xc2;
 
 inline constexpr u8 tcp_fin = 0x01, tcp_syn = 0x02, tcp_rst = 0x04, tcp_ack = 0x10;
 
+}  // namespace detail
+
+// What is left to say of an untagged frame of IPv4 that is a candidate: words that fit registers.
+struct common_frame {
+  u64 addresses;  // source | destination << 32
+  u32 ports;
+  u8 number;  // the protocol's
+  u8 flags;   // TCP's, 0 for others
+
+  [[nodiscard]] static constexpr common_frame of(const frame_facts& facts) noexcept {
+    const u32 flags = (facts.closing ? detail::tcp_fin : 0U) | (facts.syn ? detail::tcp_syn : 0U);
+    return {facts.v4.source | u64{facts.v4.destination} << 32, facts.v4.ports, static_cast<u8>(facts.v4.proto),
+            static_cast<u8>(flags)};
+  }
+  [[nodiscard]] constexpr tuple4 tuple() const noexcept {
+    return tuple4::make(static_cast<u32>(addresses), static_cast<u32>(addresses >> 32), ports, protocol{number});
+  }
+  [[nodiscard]] constexpr bool closing() const noexcept { return (flags & (detail::tcp_fin | detail::tcp_rst)) != 0; }
+  [[nodiscard]] constexpr bool syn() const noexcept {
+    return (flags & (detail::tcp_syn | detail::tcp_ack)) == detail::tcp_syn;
+  }
+};
+
+namespace detail {
+
 // One load each, whatever becomes of the parts: clang takes a load that is put together from bytes apart again where
 // only some of them are used. Any alignment; the attribute keeps the access legal beside the bytes' own type.
 using unaligned_u32 [[gnu::aligned(1), gnu::may_alias]] = u32;
@@ -297,8 +322,9 @@ inline void read_layers(const frame_view& frame, usize offset, u16 ethertype, bo
 // The common case at once: untagged Ethernet, an IPv4 header of five words, no fragment, no group address, TCP or UDP,
 // all lengths in order. False: something is not so, and nothing is said about the frame. Bytes 0 to 41 are read, of TCP
 // 47 too.
-[[nodiscard, gnu::always_inline]] inline bool read_common(const u8* p, usize have, usize wire,
-                                                          frame_facts& facts) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool read_common(const frame_view& frame, common_frame& found) noexcept {
+  const u8* const p = frame.bytes;
+  const usize have = frame.at_hand();
   constexpr usize network = ethernet_header_length;
   constexpr usize transport = network + ipv4_header_length;
   if (have < transport + udp_header_length || has_group_bit(wide_le64(p))) return false;
@@ -325,25 +351,33 @@ inline void read_layers(const frame_view& frame, usize offset, u16 ethertype, bo
   } else if (number == static_cast<u8>(protocol::udp)) {
     claimed = ipv4_header_length + load_be16(p + transport + 4);
   }
-  if (claimed < least || total < claimed || wire - network < total) return false;
+  if (claimed < least || total < claimed || frame.wire_length - network < total) return false;
 
-  facts.why = reason::none;
-  facts.which = family::ipv4;
-  facts.closing = (flags & (tcp_fin | tcp_rst)) != 0;
-  facts.syn = (flags & (tcp_syn | tcp_ack)) == tcp_syn;
-  facts.vlan = 0;
-  facts.network_offset = network;
-  facts.v4 = tuple4::make(static_cast<u32>(addresses), static_cast<u32>(addresses >> 32),
-                          rotate_left(wide_le32(p + transport), 16), protocol{number});
+  found.addresses = addresses;
+  found.ports = rotate_left(wide_le32(p + transport), 16);
+  found.number = number;
+  found.flags = flags;
   return true;
 }
 
 }  // namespace detail
 
+// The common kind of frame at once; false: it is of another kind, or something is wrong with it, and `found` means
+// nothing. Any context.
+[[nodiscard, gnu::always_inline]] inline bool parse_common(const frame_view& frame, common_frame& found) noexcept {
+  return detail::read_common(frame, found);
+}
+
 // What the frame is. It begins with an Ethernet header. Of its bytes, those in `at_hand()` are read and no others;
 // lengths are compared with `wire_length`, and bytes behind the packet (padding) are nobody's lie. Any context.
 inline void parse_ethernet(const frame_view& frame, frame_facts& facts) noexcept {
-  if (!detail::read_common(frame.bytes, frame.at_hand(), frame.wire_length, facts)) detail::read_ethernet(frame, facts);
+  common_frame found;
+  if (!parse_common(frame, found)) return detail::read_ethernet(frame, facts);
+  detail::set_facts(facts, reason::none);
+  facts.closing = found.closing();
+  facts.syn = found.syn();
+  facts.network_offset = ethernet_header_length;
+  facts.v4 = found.tuple();
 }
 
 // The same for a frame without an Ethernet header (raw IP, Linux cooked captures): at `offset` bytes from its start

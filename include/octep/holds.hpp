@@ -143,9 +143,7 @@ class holds {
   [[nodiscard]] u32 used() const noexcept { return used_; }
   [[nodiscard]] u32 capacity() const noexcept { return static_cast<u32>(entries_.size); }
 
- private:
-  [[nodiscard]] static constexpr usize heads_for(u32 capacity) noexcept { return power_of_two_at_least(u64{capacity} * 2); }
-  [[nodiscard]] u32 bucket_of(u32 hash) const noexcept { return static_cast<u32>((u64{hash} * heads_.size) >> 32); }
+  // Of an entry of that family.
   template <tuple_type Tuple>
   [[nodiscard]] static const tuple_pair<Tuple>& pair_in(const hold& h) noexcept {
     if constexpr (is_same<Tuple, tuple4>)
@@ -153,6 +151,10 @@ class holds {
     else
       return h.v6;
   }
+
+ private:
+  [[nodiscard]] static constexpr usize heads_for(u32 capacity) noexcept { return power_of_two_at_least(u64{capacity} * 2); }
+  [[nodiscard]] u32 bucket_of(u32 hash) const noexcept { return static_cast<u32>((u64{hash} * heads_.size) >> 32); }
   void unlink(u32 node, u32& head) noexcept {
     u32* link = &head;
     while (*link != node) link = &next_[*link];

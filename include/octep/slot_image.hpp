@@ -44,10 +44,13 @@ struct packed_arrival {
   u64 association_tick;
   bool closing;
 
+  constexpr packed_arrival(u64 iw, u64 at, bool c) noexcept : identity_where{iw}, association_tick{at}, closing{c} {}
   constexpr explicit packed_arrival(const arrival& a) noexcept
       : identity_where{a.who.word | u64{a.where.word()} << 32},
         association_tick{a.association.word | u64{a.at.ms} << 32},
         closing{a.closing} {}
+
+  [[nodiscard]] constexpr tick at() const noexcept { return {static_cast<u32>(association_tick >> 32)}; }
 };
 
 // One place, copied out.
@@ -74,6 +77,16 @@ struct write_outcome {
   bool evicted = false;       // ... another tuple's
   bool evicted_read = false;  // a read candidate of another tuple was overwritten
   bool due = false;           // this frame made the candidate due: kick
+
+  // The same in one register, for who tells nearly every frame's from the others by one comparison: bit i is member i.
+  static constexpr u32 lost_alone = 2;
+  static constexpr u32 due_too = 16;
+  [[nodiscard, gnu::always_inline]] constexpr u32 bits() const noexcept {
+    return u32{clash} | u32{lost} << 1 | u32{evicted} << 2 | u32{evicted_read} << 3 | u32{due} << 4;
+  }
+  [[nodiscard, gnu::always_inline]] static constexpr write_outcome from_bits(u32 b) noexcept {
+    return {(b & 1) != 0, (b & 2) != 0, (b & 4) != 0, (b & 8) != 0, (b & 16) != 0};
+  }
 
   [[nodiscard]] constexpr bool operator==(const write_outcome&) const noexcept = default;
 };
@@ -198,14 +211,15 @@ class slot_image {
   // The place that holds `t`, or `places`.
   [[nodiscard]] u32 place_of(const Tuple& t, u32 hashed) noexcept { return seat_of(t, hashed).place; }
 
-  // A frame of the tuple that the seat holds. `log2`: due at that power of two of frames and at each doubling.
-  [[nodiscard, gnu::always_inline]] write_outcome renew(const seat& holder, const Tuple& t, const packed_arrival& frame,
-                                                        u32 log2, u32& glance) noexcept {
-    write_outcome outcome;
+  // A frame of the tuple that the seat holds. `log2`: due at that power of two of frames and at each doubling. What became
+  // of it, by `write_outcome::bits`.
+  [[nodiscard, gnu::always_inline]] u32 renew(const seat& holder, const Tuple& t, const packed_arrival& frame, u32 log2,
+                                              u32& glance) noexcept {
+    u32 said = 0;
     const place_set bit = only(holder.place);
     u64 state = holder.at->ports_state;
     if ((glance & bit) != 0) [[likely]]
-      outcome.lost = true;
+      said = write_outcome::lost_alone;
     else
       // What no pass has seen stays to be seen; a mark that was taken is the past's.
       state &= ~(closing_bit | due_bit);
@@ -214,12 +228,14 @@ class slot_image {
       // A power of two, or 0: one more than can be counted, carried into the marks.
       const u32 frames = frames_of(state);
       if (frames == 0) state -= one_frame;
-      outcome.due = wants_make(t.proto, frame.closing, frames, log2) || (awaited(bit, frames) && !frame.closing);
-      state |= outcome.due ? due_bit : 0;
+      if (wants_make(t.proto, frame.closing, frames, log2) || (awaited(bit, frames) && !frame.closing)) {
+        said |= write_outcome::due_too;
+        state |= due_bit;
+      }
     }
     holder.at->stamp(frame, state | u64{frame.closing} << closing_shift);
     glance |= bit;
-    return outcome;
+    return said;
   }
 
   // A frame of a tuple that the slot does not hold, over whatever stands in the place.

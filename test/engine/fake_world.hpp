@@ -25,6 +25,7 @@ struct small_policies {
   static constexpr bool walk_end_clears_marks = true;
   static constexpr u32 walk_slice = 1'000;
   static constexpr full_table room = full_table::idle_makes_room;
+  static constexpr bool ipv6 = true;
 };
 
 // IPv4 host 10.0.0.x and 192.0.2.x, as little-endian loads.

@@ -26,6 +26,7 @@ struct walk_policies {
   static constexpr bool walk_end_clears_marks = Resumes;
   static constexpr u32 walk_slice = 1'000;
   static constexpr full_table room = full_table::idle_makes_room;
+  static constexpr bool ipv6 = true;
 };
 using ours = walk_policies<walk_counts::commands_posted, true, refusals_by_tuple<16, 64>>;
 using recorded = walk_policies<walk_counts::attempts, false, refusals_by_slot<16>>;
@@ -35,6 +36,7 @@ constexpr start_options roomy{.connections = 64, .next_hops = 8, .ipv6_connectio
 struct slicing : ours {
   static constexpr u32 walk_slice = 5;
   static constexpr full_table room = full_table::idle_makes_room;
+  static constexpr bool ipv6 = true;
 };
 
 TEST(poll, gives_the_lock_up_between_slices_of_a_walk) {

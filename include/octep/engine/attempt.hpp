@@ -114,15 +114,19 @@ template <tuple_type Tuple, class S>
 // One attempt. `none`: a make began and its first command is posted. `flow_wait_gap`: it will, at a deadline.
 template <tuple_type Tuple, class S>
 [[nodiscard]] OCTEP_PASS_CALL reason attempt(S& s, const candidate<Tuple>& hand, asker by, instant now) noexcept {
-  const u32 hashed = s.hashed(hand.tuple);
-  reason why = making::eligible(s, hand, hashed, now);
-  if (why == reason::none && waits_for_gap<Tuple>(s, now)) why = reason::flow_wait_gap;
-  if (why == reason::none) why = making::begin<Tuple>(s, by, now);
-  if (why == reason::none) return why;
-  if (why == reason::auto_full) s.full = s.room_wanted = true;
-  refuse(s, hand, why, by, now);
-  rank(s, hand, hashed, why, now);
-  return why;
+  if constexpr (S::template can_make<Tuple>) {
+    const u32 hashed = s.hashed(hand.tuple);
+    reason why = making::eligible(s, hand, hashed, now);
+    if (why == reason::none && waits_for_gap<Tuple>(s, now)) why = reason::flow_wait_gap;
+    if (why == reason::none) why = making::begin<Tuple>(s, by, now);
+    if (why == reason::none) return why;
+    if (why == reason::auto_full) s.full = s.room_wanted = true;
+    refuse(s, hand, why, by, now);
+    rank(s, hand, hashed, why, now);
+    return why;
+  }
+  refuse(s, hand, reason::flow_family, by, now);
+  return reason::flow_family;
 }
 
 template <class S>
@@ -131,7 +135,7 @@ inline constexpr u32 slots_of_both = 2 * S::slots;
 // The held connection whose frames arrive with that tuple: not one that is being made, leaving or doomed.
 template <tuple_type Tuple, class S>
 [[nodiscard]] OCTEP_PASS_CALL found holding(const S& s, const Tuple& t, u32 hashed) noexcept {
-  if (!s.hot.perhaps(hashed)) return {};
+  if (!S::template can_make<Tuple> || !s.hot.perhaps(hashed)) return {};
   const found f = s.table.find(t, hashed);
   return f.is && s.table[f.index].state == record_state::held ? f : found{};
 }

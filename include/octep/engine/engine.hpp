@@ -56,6 +56,7 @@ class engine {
   // nobody outside knows. False: the arena is too small, or the options are more than the device has.
   [[nodiscard]] bool init(World& world, const start_options& o, const hash_type& hash, arena& memory, instant now) noexcept {
     state& s = s_;
+    if (o.ipv6_connections && !Policies::ipv6) return false;
     if (o.connections == 0 || o.connections > world.device.connections || o.next_hops > world.device.next_hops || o.holds == 0)
       return false;
     s.world = &world;

@@ -71,6 +71,9 @@ struct default_policies {
   // milliseconds, most of them spent in the firewall (ours, N5).
   static constexpr u32 walk_slice = 256;
   static constexpr full_table room = full_table::idle_makes_room;
+  // Whether IPv6 connections can be made at all. A device that forwards none spares the text of it; its IPv6 frames are still
+  // candidates, and refused by name.
+  static constexpr bool ipv6 = true;
 };
 
 }  // namespace octep

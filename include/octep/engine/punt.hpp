@@ -31,13 +31,21 @@ template <class S>
 }
 
 template <tuple_type Tuple, class S>
-[[nodiscard]] punt_result write(S& s, u32 ring, const Tuple& tuple, const arrival& how) noexcept {
+[[nodiscard, gnu::always_inline]] inline punt_result write(S& s, u32 ring, const Tuple& tuple,
+                                                           const packed_arrival& how) noexcept {
   auto& count = s.rings[ring];
   // Relaxed: a switch that moves is seen some frames later, and guards nothing.
   const u32 switches = s.receive_switches.load_relaxed();
   const u32 hashed = s.hash(tuple);
   const bool perhaps_held = s.hot.perhaps(hashed);
-  const write_outcome wrote = s.template candidates_for<Tuple>().write(tuple, hashed, how, switches >> due_log2_shift);
+  const u32 said =
+      s.template candidates_for<Tuple>().write_for_bits(tuple, hashed, how, switches >> due_log2_shift);
+  if (said == write_outcome::lost_alone && !perhaps_held) [[likely]] {
+    count.add(ring_counter::cand_pushed);
+    count.add(ring_counter::cand_lost);
+    return {};
+  }
+  const write_outcome wrote = write_outcome::from_bits(said);
   if (wrote.clash) {
     count.add(reason::clash);
     return {reason::clash, false};
@@ -56,28 +64,83 @@ template <tuple_type Tuple, class S>
   return {reason::none, kicked};
 }
 
+template <class S>
+void count_frame(S& s, u32 ring, u32 wire_length) noexcept {
+  s.rings[ring].add(ring_counter::frames);
+  s.rings[ring].add(ring_counter::bytes, wire_length);
+}
+
+// A frame that cannot become a candidate.
+template <class S>
+[[nodiscard, gnu::noinline]] punt_result refuse(S& s, u32 ring, u32 wire_length, reason why) noexcept {
+  count_frame(s, ring, wire_length);
+  s.rings[ring].add(why);
+  return {why, false};
+}
+
+[[nodiscard]] constexpr reason objection(const frame_facts& facts, const punt_metadata& from) noexcept {
+  return facts.why == reason::none && !from.who.names_flow() ? reason::no_identity : facts.why;
+}
+
+[[nodiscard]] constexpr packed_arrival arrived(const punt_metadata& from, u16 vlan, bool closing, instant now) noexcept {
+  return packed_arrival{arrival{from.who, {from.port, vlan}, from.association, closing, tick::at(now)}};
+}
+
 // A frame that somebody has parsed already, from whatever its capture began with.
 template <class S>
 [[nodiscard]] punt_result parsed(S& s, u32 ring, const frame_facts& facts, u32 wire_length, const punt_metadata& from,
                                  instant now) noexcept {
-  auto& count = s.rings[ring];
-  count.add(ring_counter::frames);
-  count.add(ring_counter::bytes, wire_length);
-  const reason why =
-      facts.why == reason::none && !from.who.names_flow() ? reason::no_identity : facts.why;
-  if (why != reason::none) {
-    count.add(why);
-    return {why, false};
-  }
-  const arrival how{from.who, {from.port, facts.vlan}, from.association, facts.closing, tick::at(now)};
+  const reason why = objection(facts, from);
+  if (why != reason::none) return refuse(s, ring, wire_length, why);
+  count_frame(s, ring, wire_length);
+  const packed_arrival how = arrived(from, facts.vlan, facts.closing, now);
   return facts.which == family::ipv4 ? write(s, ring, facts.v4, how) : write(s, ring, facts.v6, how);
 }
 
+// What the parser says where the common way ends.
+struct uncommon_frame {
+  common_frame four;
+  u16 vlan;
+  bool joins;  // a tuple of IPv4: `four` and `vlan` say all of it, and the common way goes on
+  punt_result ended;
+};
+
+// Apart, so that what does not fit registers stays out of the common way.
 template <class S>
-[[nodiscard]] punt_result frame(S& s, u32 ring, const frame_view& in, const punt_metadata& from, instant now) noexcept {
+[[gnu::noinline]] void uncommon(S& s, u32 ring, const frame_view& in, const punt_metadata& from, instant now,
+                                uncommon_frame& out) noexcept {
   frame_facts facts;
-  parse_ethernet(in, facts);
-  return parsed(s, ring, facts, in.wire_length, from, now);
+  detail::read_ethernet(in, facts);
+  const reason why = objection(facts, from);
+  out.joins = why == reason::none && facts.which == family::ipv4;
+  if (out.joins) {
+    out.four = common_frame::of(facts);
+    out.vlan = facts.vlan;
+  } else if (why != reason::none) {
+    out.ended = refuse(s, ring, in.wire_length, why);
+  } else {
+    count_frame(s, ring, in.wire_length);
+    out.ended = write(s, ring, facts.v6, arrived(from, facts.vlan, facts.closing, now));
+  }
+}
+
+// Nearly every frame's way is one function without a call, its tuple and its arrival in registers: what is stored in parts
+// and loaded whole at once waits for the stores, before the hash and so before the slot's word (docs/bench.md).
+template <class S>
+[[nodiscard, gnu::noinline]] punt_result frame(S& s, u32 ring, const frame_view& in, const punt_metadata& from,
+                                               instant now) noexcept {
+  common_frame found;
+  u16 vlan = 0;
+  if (!from.who.names_flow() || !parse_common(in, found)) [[unlikely]] {
+    uncommon_frame other;
+    uncommon(s, ring, in, from, now, other);
+    if (!other.joins) return other.ended;
+    found = other.four;
+    vlan = other.vlan;
+  }
+  const punt_result said = write(s, ring, found.tuple(), arrived(from, vlan, found.closing(), now));
+  count_frame(s, ring, in.wire_length);
+  return said;
 }
 
 // A frame behind its metadata. A prefix that cannot be read counts like a frame that cannot, with the bytes at hand.
@@ -87,9 +150,7 @@ template <prefix_policy Prefix, class S>
   frame_view inner;
   const reason why = parse_prefix<Prefix>(in, from, inner);
   if (why == reason::none || why == reason::no_identity) return frame(s, ring, inner, from, now);
-  frame_facts facts;
-  facts.why = why;
-  return parsed(s, ring, facts, in.wire_length, from, now);
+  return refuse(s, ring, in.wire_length, why);
 }
 
 }  // namespace punting

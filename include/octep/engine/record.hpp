@@ -14,13 +14,10 @@ namespace octep {
 // Both directions of a connection, whatever its family: f(tuple, hash).
 template <class S, class F>
 void for_both_tuples(S& s, u32 index, F&& f) noexcept {
-  const auto each = [&](const auto& pair) {
+  S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept {
+    const tuple_pair<Tuple> pair = s.table.template tuples_of<Tuple>(index);
     for (u32 d = 0; d < 2; ++d) f(pair[d], s.table.hash_of(index, d));
-  };
-  if (s.table[index].which == family::ipv4)
-    each(s.table.template tuples_of<tuple4>(index));
-  else
-    each(s.table.template tuples_of<tuple6>(index));
+  });
 }
 
 namespace records {
@@ -28,8 +25,8 @@ namespace records {
 // f(pair) with the connection's two tuples.
 template <class S, class F>
 [[nodiscard]] auto with_pair(S& s, u32 index, F&& f) noexcept {
-  return s.table[index].which == family::ipv4 ? f(s.table.template tuples_of<tuple4>(index))
-                                              : f(s.table.template tuples_of<tuple6>(index));
+  return S::of_family(s.table[index].which,
+                      [&]<tuple_type Tuple>() noexcept { return f(s.table.template tuples_of<Tuple>(index)); });
 }
 
 template <class S>
@@ -66,8 +63,9 @@ template <tuple_type Tuple, class S>
 
 template <class S>
 [[nodiscard]] OCTEP_PASS_CALL reason moved(S& s, u32 index, u32 generation, u32 hand, instant now) noexcept {
-  return s.table[index].which == family::ipv4 ? moved<tuple4>(s, index, generation, hand, now)
-                                              : moved<tuple6>(s, index, generation, hand, now);
+  return S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept {
+    return moved<Tuple>(s, index, generation, hand, now);
+  });
 }
 
 // When the stamps of a connection are to be read: before half of what its states have left has run (system.md 10). One that

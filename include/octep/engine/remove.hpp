@@ -153,10 +153,7 @@ void taken_out(S& s, instant now) noexcept {
   s.counters.add(pass_counter::flow_reclaimed);
   s.counters.add(why);
   tell_connection(s, event_kind::taken_out, index, why, asker::poll, now);
-  if (s.table[index].which == family::ipv4)
-    hold_back<tuple4>(s, index, now);
-  else
-    hold_back<tuple6>(s, index, now);
+  S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept { hold_back<Tuple>(s, index, now); });
   // Its frames go on: without the mark it would be made and taken out forty times a second (record, review).
   for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.leave_to_poll(tuple, hashed); });
   (void)settle_candidates(s, index);

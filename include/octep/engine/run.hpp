@@ -49,6 +49,7 @@ void end(S& s, instant now) noexcept {
 // What a run may take in its half. Called under the slot's word.
 template <tuple_type Tuple, class S>
 [[nodiscard]] bool wanted_held(S& s, const candidate<Tuple>& c) noexcept {
+  if constexpr (!S::template can_make<Tuple>) return false;
   const u32 hashed = s.hashed(c.tuple);
   if (!s.hot.perhaps(hashed)) return false;
   const found whose = s.table.find(c.tuple, hashed);
@@ -61,6 +62,7 @@ template <tuple_type Tuple, class S>
 template <tuple_type Tuple, class S>
 [[nodiscard]] bool wanted_make(S& s, const candidate<Tuple>& c) noexcept {
   // A family that is not made is the poll's to explain: strangers' frames must not spend what others need.
+  if constexpr (!S::template can_make<Tuple>) return false;
   if (!c.due || !s.makes_family(Tuple::which)) return false;
   const u32 hashed = s.hashed(c.tuple);
   if (s.is_left_to_poll(c.tuple, hashed)) return false;

@@ -238,6 +238,17 @@ struct engine_state {
   make_scratch<tuple6> scratch6;
 
   template <tuple_type Tuple>
+  static constexpr bool can_make = Policies::ipv6 || is_same<Tuple, tuple4>;
+
+  // f.template operator()<Tuple>() with the tuple of a connection's family.
+  template <class F>
+  static decltype(auto) of_family(family which, F&& f) noexcept {
+    if constexpr (Policies::ipv6)
+      if (which == family::ipv6) return f.template operator()<tuple6>();
+    return f.template operator()<tuple4>();
+  }
+
+  template <tuple_type Tuple>
   [[nodiscard]] auto& candidates_for() noexcept {
     if constexpr (is_same<Tuple, tuple4>)
       return candidates4;
@@ -302,7 +313,7 @@ struct engine_state {
 
   // Whether connections of that family are made at all.
   [[nodiscard]] bool makes_family(family f) const noexcept {
-    return f == family::ipv4 || (world->device.forwards_ipv6 && values.on(setting::ipv6) && table.has_room_for(f));
+    return f == family::ipv4 || (Policies::ipv6 && world->device.forwards_ipv6 && values.on(setting::ipv6) && table.has_room_for(f));
   }
 
   [[nodiscard]] static constexpr u32 slot_of(u32 hashed) noexcept { return candidates_of<tuple4>::slot_of(hashed); }
@@ -351,10 +362,7 @@ OCTEP_PASS_CALL void tell_connection(S& s, event_kind kind, u32 index, reason wh
   e.by = by;
   e.connection = {index, s.table[index].revision};
   e.direction = direction;
-  if (s.table[index].which == family::ipv4)
-    name_tuple(e, s.table.template tuples_of<tuple4>(index)[0]);
-  else
-    name_tuple(e, s.table.template tuples_of<tuple6>(index)[0]);
+  S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept { name_tuple(e, s.table.template tuples_of<Tuple>(index)[0]); });
   s.world->events(e);
 }
 

@@ -241,7 +241,7 @@ template <class S>
     const u32 i = next_held(s, s.dirty.at, steps);
     if (i == s.table.capacity()) break;
     s.counters.add(pass_counter::dirty_asked);
-    const bool posted = s.table[i].which == family::ipv4 ? ask_again<tuple4>(s, i, now) : ask_again<tuple6>(s, i, now);
+    const bool posted = S::of_family(s.table[i].which, [&]<tuple_type Tuple>() noexcept { return ask_again<Tuple>(s, i, now); });
     if (!posted) continue;
     s.dirty.at = i;  // its other direction is asked about when this one is answered
     ++steps;

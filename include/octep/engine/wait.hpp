@@ -14,7 +14,7 @@ namespace octep::waiting {
 
 // Tries the connection of that entry from whichever direction has a candidate. True: a command was posted.
 template <tuple_type Tuple, class S>
-[[nodiscard]] OCTEP_PASS_CALL bool try_entry(S& s, u32 entry, const tuple_pair<Tuple>& pair, instant now) noexcept {
+[[nodiscard]] OCTEP_PASS_CALL bool try_entry(S& s, u32 entry, tuple_pair<Tuple> pair, instant now) noexcept {
   candidate<Tuple>& hand = s.template scratch_for<Tuple>().hand;
   for (u32 d = 0; d < 2; ++d) {
     {
@@ -34,10 +34,7 @@ void tell_end(S& s, u32 entry, instant now) noexcept {
   e.at = e.until = now;
   e.by = asker::wait;
   e.count = h.wait.level();
-  if (h.which == family::ipv4)
-    name_tuple(e, h.v4[0]);
-  else
-    name_tuple(e, h.v6[0]);
+  S::of_family(h.which, [&]<tuple_type Tuple>() noexcept { name_tuple(e, holds::pair_in<Tuple>(h)[0]); });
   s.world->events(e);
 }
 
@@ -56,8 +53,7 @@ template <class S>
   bool posted = false;
   if (!s.makes_end()) {
     const hold& h = s.held_back[entry];
-    posted = h.which == family::ipv4 ? try_entry(s, entry, tuple_pair<tuple4>{h.v4}, now)
-                                     : try_entry(s, entry, tuple_pair<tuple6>{h.v6}, now);
+    posted = S::of_family(h.which, [&]<tuple_type Tuple>() noexcept { return try_entry(s, entry, holds::pair_in<Tuple>(h), now); });
   }
   // Nothing waits any more: its frames stopped, or something else came in its way.
   const hold& h = s.held_back[entry];
