@@ -259,8 +259,12 @@ void measure_engine(rows& out, u32 capacity, bool quick) {
   steps(out, "every place a refused stranger: a slice of the walk", e.steps);
 
   for (const u32 n : {2'000U, 5'000U})
-    for (const bool others : {false, true}) strangers_a_second(out, e, n, others);
+    for (const bool others : {false, true}) {
+      e.fill(capacity);  // a held connection's frames may have had it taken out
+      strangers_a_second(out, e, n, others);
+    }
 
+  e.fill(capacity);
   e.measure();
   const u64 discards = e.count(pass_counter::discards);
   const u64 forgot = e.count(pass_counter::flow_forgot);
@@ -273,7 +277,7 @@ void measure_engine(rows& out, u32 capacity, bool quick) {
 
   // One stays and keeps both next hops programmed; a connection whose state is gone when it was made is taken out at once.
   e.fill(1);
-  e.world().firewall.alive_now = false;
+  e.world().firewall.state = bench::brief_state;
   const u64 before = commands();
   const u64 made = e.count(pass_counter::auto_made);
   const u64 gone = e.count(pass_counter::flow_reclaimed);
@@ -286,7 +290,7 @@ void measure_engine(rows& out, u32 capacity, bool quick) {
     e.poll();
   }
   const u64 pairs = e.count(pass_counter::flow_reclaimed) - gone;
-  if (pairs == 0 || pairs != e.count(pass_counter::auto_made) - made) std::abort();
+  if (pairs == 0 || pairs > e.count(pass_counter::auto_made) - made) std::abort();
   const double a_pair = static_cast<double>(commands() - before) / static_cast<double>(pairs);
   out.add("churn: commands a make and its take-out", a_pair, "");
   out.add("churn: sustainable", 1e6 / (command_us * a_pair), "pairs/s");

@@ -89,9 +89,12 @@ double microseconds_of(F&& call) {
   return std::chrono::duration<double, std::micro>(clock::now() - began).count();
 }
 
+inline constexpr u32 lasting_state = 1;
+inline constexpr u32 brief_state = 2;  // is gone before its connection is made
+
 struct scale_world {
   struct {
-    bool alive_now = true;
+    u32 state = lasting_state;  // of whatever is asked about
     // Sources below 128 in the first byte are hosts that it has a state for; the others are strangers.
     firewall_answer<tuple4> find(const tuple4& t, instant) const noexcept {
       firewall_answer<tuple4> a;
@@ -100,14 +103,14 @@ struct scale_world {
       a.proto = t.proto;
       a.opener = a.opener_translated = {t.source, t.source_word()};
       a.responder = a.responder_seen = {t.destination, t.destination_word()};
-      a.states = {state_id{1}, state_id{2}};
+      a.states = {state_id{state}, state_id{}};
       a.timer = timer_class::settled;
       a.opener_peer = a.responder_peer = peer_state::established;
       a.age = a.remaining = from_s(86'400);
       return a;
     }
     firewall_answer<tuple6> find(const tuple6&, instant) const noexcept { return {}; }
-    bool alive(const array<state_id, 2>&, instant) const noexcept { return alive_now; }
+    bool alive(const array<state_id, 2>& ids, instant) const noexcept { return ids[0].value != brief_state; }
     microseconds remaining(const array<state_id, 2>&, instant) const noexcept { return from_s(86'400); }
     void restamp(const array<state_id, 2>&, instant) noexcept {}
     void relax(const array<state_id, 2>&, instant) const noexcept {}
@@ -142,7 +145,8 @@ class engine_at_scale {
       : options_{.connections = capacity, .next_hops = xgs3300.next_hops, .ipv6_connections = false},
         memory_{engine_type::bytes_for(options_)},
         core_{std::make_unique<engine_type>()},
-        random_{capacity} {
+        random_{capacity},
+        entries_(capacity) {
     world_.device.connections = capacity;
     arena from = memory_.cut();
     if (!core_->init(world_, options_, keyed_mix{keyed_mix::fixed_seed}, from, now_))
@@ -196,7 +200,8 @@ class engine_at_scale {
       if (steps.add(took) && count(pass_counter::fast_runs) != runs_before) runs.keep(took);
       if (s.what == step::kind::post) {
         now_ = now_ + command_time;
-        (void)answers.add(microseconds_of([&] { core_->answered(s.tag, {}, now_); }));
+        const answer said = carry_out(*s.post);
+        (void)answers.add(microseconds_of([&] { core_->answered(s.tag, said, now_); }));
         continue;
       }
       if (s.what == step::kind::idle && until < s.until) return;
@@ -232,12 +237,26 @@ class engine_at_scale {
   [[nodiscard]] u32 word() { return static_cast<u32>(random_()); }
 
  private:
+  // What the far side does and says; its table holds revisions, 0 for none.
+  [[nodiscard]] answer carry_out(const command& c) {
+    answer said;
+    if (c.kind == command_kind::create) entries_[c.target.index] = c.target.revision;
+    if (c.kind == command_kind::reclaim) entries_[c.target.index] = 0;
+    if (c.kind == command_kind::discard) std::fill(entries_.begin(), entries_.end(), u16{0});
+    if (c.kind == command_kind::read_entry && entries_[c.target.index] != 0) {
+      said.entry = entry_state::valid;
+      said.entry_revision = entries_[c.target.index];
+    }
+    return said;
+  }
+
   start_options options_;
   scale_world world_;
   block memory_;
   instant now_{1'000'000};
   std::unique_ptr<engine_type> core_;
   std::mt19937_64 random_;
+  std::vector<u16> entries_;  // by index
 };
 
 }  // namespace octep::bench
