@@ -7,7 +7,8 @@
 //   next hop:  eligible (its last reference went) ─▶ release ─▶ answered
 //
 // Whatever ends a connection owes it here, with its reason: a make whose answer came too late, a give-back, a sweep, a kill,
-// an operator, an audit. One exit. A record is freed only when its entry is not valid at our revision.
+// an operator, an audit. One exit. A record is freed only when its entry is not there at our revision,
+// valid or given back.
 // All of it under the pass lock.
 #pragma once
 
@@ -164,8 +165,8 @@ template <class S>
 void take_out_answered(S& s, const answer& got, instant now) noexcept {
   take_out_plan& plan = s.taking_out;
   using stage = take_out_plan::stage;
-  // A read that was refused says nothing, so it frees nothing.
-  const bool perhaps_valid = got.code != answer_code::done || (got.entry == entry_state::valid &&
+  // A read that was refused says nothing, so it frees nothing. Nor does an entry that was given back: its microflows may stand.
+  const bool perhaps_there = got.code != answer_code::done || (got.entry != entry_state::reclaimed &&
                                                                got.entry_revision == s.table[plan.index].revision);
   switch (plan.at) {
     case stage::deactivate0: plan.at = got.code == answer_code::done ? stage::deactivate1 : stage::read_back; break;
@@ -175,7 +176,7 @@ void take_out_answered(S& s, const answer& got, instant now) noexcept {
       plan.at = stage::read_back;
       break;
     case stage::read_back:
-      if (!perhaps_valid) return taken_out(s, now);
+      if (!perhaps_there) return taken_out(s, now);
       s.doing = operation::none;
       return owe_at_poll(s, plan.index);
   }
