@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <octep/icmp.hpp>
+
 namespace octep::sim::scenarios {
 
 namespace {
@@ -57,6 +59,15 @@ tuple4 rig::fresh_self_colliding() {
   for (;;) {
     const tuple4 t = fresh_flow();
     if (slot_of(t) == slot_of(reverse(t))) return t;
+  }
+}
+
+tuple4 rig::fresh_echo_in(u32 slot) {
+  for (;;) {
+    const address4 host = address(192, 168, 1, static_cast<u8>(random_.between(2, 250)));
+    const u32 ports = echo_ports(protocol::icmp, static_cast<u16>(random_.below(65'536)));
+    const tuple4 t = tuple4::make(host, address(198, 51, 100, 7), ports, protocol::icmp);
+    if (slot_of(t) == slot && slot_of(reverse(t)) != slot && used_.emplace(t, true).second) return t;
   }
 }
 

@@ -38,6 +38,8 @@ class rig {
   [[nodiscard]] tuple4 fresh_flow_in(u32 slot);
   // Such a flow with both tuples in one slot.
   [[nodiscard]] tuple4 fresh_self_colliding();
+  // An echo request of such a host whose tuple is in `slot`, and whose replies are not.
+  [[nodiscard]] tuple4 fresh_echo_in(u32 slot);
   // A tuple that the firewall lets nowhere; in `slot`, where one is given.
   [[nodiscard]] tuple4 stranger(std::optional<u32> slot = {});
   // An instant somewhere in the second after `from`: polls are on whole seconds.

@@ -10,6 +10,7 @@ namespace {
 
 constexpr microseconds patience = from_s(8);  // of R8 and R9: the recorded runs ended there
 constexpr microseconds minute = from_s(60);
+constexpr u32 claimers_frames_a_second = 40'000;
 
 double seconds_between(instant from, instant to) { return static_cast<double>(to.since(from).count) / 1e6; }
 
@@ -66,16 +67,16 @@ traffic strangers(rig& r, u32 a_second, std::optional<u32> slot) {
 }
 
 // Drives the pair until it is made or patience ends.
-pair_made drive_pair(rig& r, const tuple4& pair, phase how, u64 patience_s) {
+pair_made drive_pair(rig& r, const tuple4& pair, phase how, u64 patience_s, instant from = {2'000'000}) {
   traffic t;
   t.opener = pair;
   t.period = slow_period;
   if (how == phase::locked) {
     t.how = pace::even;
-    t.begins = r.any_phase_after({2'000'000});
+    t.begins = r.any_phase_after(from);
   } else {
     t.how = pace::varied;
-    t.begins = {2'000'000};
+    t.begins = from;
   }
   r.traffic().add(t);
 
@@ -93,7 +94,7 @@ pair_made drive_pair(rig& r, const tuple4& pair, phase how, u64 patience_s) {
     }
     return r.made(pair) != nullptr;
   };
-  (void)r.traffic().run({(2 + patience_s) * 1'000'000}, over);
+  (void)r.traffic().run(from + from_s(patience_s), over);
   pair_made out;
   const made_when* m = r.made(pair);
   if (m == nullptr) return out;
@@ -187,6 +188,19 @@ pair_made pair_beside(const design& d, u32 hostile, phase how, u64 patience_s, u
     r.traffic().add(t);
   }
   return drive_pair(r, pair, how, patience_s);
+}
+
+pair_made pair_beside_claimers(const design& d, u32 claimers, u64 patience_s, u64 seed) {
+  rig r{d, seed};
+  const tuple4 pair = r.fresh_self_colliding();
+  const u32 slot = r.slot_of(pair);
+  const microseconds period{std::max(hostile_period.count, claimers * u64{1'000'000} / claimers_frames_a_second)};
+  for (u32 i = 0; i < claimers; ++i) {
+    traffic t = one_way(i % 2 == 0 ? r.fresh_flow_in(slot) : r.fresh_echo_in(slot), {1'000'000}, period, ~u64{0});
+    t.how = pace::loose;
+    r.traffic().add(t);
+  }
+  return drive_pair(r, pair, phase::locked, patience_s, {6'000'000});
 }
 
 pair_made pair_under_scan(const design& d, u32 a_second, bool aimed, phase how, u64 seed) {

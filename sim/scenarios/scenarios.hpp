@@ -50,6 +50,10 @@ struct pair_made {
 };
 // For at most `patience_s` seconds.
 [[nodiscard]] pair_made pair_beside(const design& d, u32 hostile, phase how, u64 patience_s, u64 seed);
+// The same beside flows that claim kept places: the firewall lets them pass and their other direction never comes. Every second
+// one is an echo, claimed for at once; the others are UDP, three seconds old before the pair begins. Each a frame a tick, all of
+// them together 40,000 frames a second at most.
+[[nodiscard]] pair_made pair_beside_claimers(const design& d, u32 claimers, u64 patience_s, u64 seed);
 // Strangers a second over the whole table, or aimed at its slot; a minute's patience.
 [[nodiscard]] pair_made pair_under_scan(const design& d, u32 a_second, bool aimed, phase how, u64 seed);
 

@@ -77,6 +77,7 @@ sample_sizes sample_sizes::quick() {
   n.nine_hundred = 1;
   n.hostile = 2;
   n.hostile_patience_s = 6;
+  n.claimers = 2;
   n.scans = 4;
   n.mix = 1;
   return n;
@@ -99,6 +100,15 @@ double sample::mean() const {
   for (const double v : values_) sum += v;
   return sum / static_cast<double>(values_.size());
 }
+
+namespace {
+
+// 1: by the first poll after it was settled, or before.
+double polls_until_made(const pair_made& p) {
+  return p.ever() ? static_cast<double>(p.polls + (p.before_a_poll ? 1 : 0)) : never_s;
+}
+
+}  // namespace
 
 results judge(const design& d, const sample_sizes& n) {
   results out;
@@ -138,10 +148,7 @@ results judge(const design& d, const sample_sizes& n) {
                                           [&](u64 seed) {
                                             return pair_beside(d, results::beside[h], phases[how], n.hostile_patience_s, seed);
                                           }),
-                               [](const pair_made& p) {
-                                 if (!p.ever()) return never_s;
-                                 return static_cast<double>(p.polls + (p.before_a_poll ? 1 : 0));
-                               });
+                               polls_until_made);
     }
     const auto under = [&](u32 a_second, bool aimed) {
       return each(over_seeds(n.scans, n.threads,
@@ -150,6 +157,15 @@ results judge(const design& d, const sample_sizes& n) {
     };
     out.scan[how] = under(strangers_a_second, false);
     out.slot[how] = under(aimed_a_second, true);
+  }
+
+  for (usize c = 0; c < 3; ++c) {
+    const u64 seeds = results::claimers[c] > 40 ? (n.claimers + 1) / 2 : n.claimers;
+    out.claimed[c] = each(over_seeds(seeds, n.threads,
+                                     [&](u64 seed) {
+                                       return pair_beside_claimers(d, results::claimers[c], n.hostile_patience_s, seed);
+                                     }),
+                          polls_until_made);
   }
 
   const auto scans = over_seeds(n.sharing, n.threads, [&](u64 seed) { return scan_of_few_frames(d, seed); });
@@ -189,6 +205,11 @@ std::string tables(const std::vector<results>& all) {
   for (const results& r : all)
     line(fmt::format("| {} | {} | {} | {} | {} | {} |", name_of(*r.of), polls(r.polls[0][1]), polls(r.polls[1][1]),
                      polls(r.polls[2][1]), seconds(r.scan[1]), seconds(r.slot[1])));
+  line("");
+  line("| policy, beside claimers of kept places | 12 | 40 | 200 |");
+  line("|---|---|---|---|");
+  for (const results& r : all)
+    line(fmt::format("| {} | {} | {} | {} |", name_of(*r.of), polls(r.claimed[0]), polls(r.claimed[1]), polls(r.claimed[2])));
   line("");
   line("| policy | R8: 3 | 4 | 5 | 8 | 12 | overwritten 3 / 4 / 5 / 8 / 12 | R9 |");
   line("|---|---|---|---|---|---|---|---|");

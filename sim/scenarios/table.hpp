@@ -14,6 +14,7 @@ struct sample_sizes {
   u64 nine_hundred = 5;   // R12
   u64 hostile = 100;      // N2, and a quarter of it beside forty
   u64 hostile_patience_s = 30;
+  u64 claimers = 20;      // N2 beside those who claim kept places, and half of it beside two hundred
   u64 scans = 100;        // N2
   u64 mix = 10;
   u32 threads = 1;
@@ -60,6 +61,8 @@ struct results {
   sample sixteen[2];
   static constexpr u32 beside[] = {3, 12, 40};  // N2, polls
   sample polls[3][2];        // by phase
+  static constexpr u32 claimers[] = {12, 40, 200};
+  sample claimed[3];         // polls beside them
   sample scan[2];            // seconds, by phase
   sample slot[2];
   sample scan_tries;         // R16
