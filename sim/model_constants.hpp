@@ -67,6 +67,14 @@ inline constexpr u32 acknowledgement_skew = 65'535;
 inline constexpr u16 nat_port_least = 50'001;
 inline constexpr u16 nat_port_most = 65'535;
 
+// --- associations ------------------------------------------------------------------------------------------
+
+// Issue 4: an index's counters are published in batches of this many packets.
+inline constexpr u32 counters_published_every = 16'380;
+// Ours: what is left of a batch is published once the index was quiet for so long. Something must: the 722,073 packets of the
+// record (R20) are no whole number of batches.
+inline constexpr microseconds counters_published_after = from_s(1);
+
 // --- routes ------------------------------------------------------------------------------------------------
 
 // Ours: below the smallest MTU that IPv6 allows (RFC 8200, 5), a way out is left to the host.

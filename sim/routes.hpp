@@ -67,7 +67,7 @@ class routes {
   void forget_neighbour(family which, const address6& who);
   // Neighbours nobody named answer with an address made from theirs.
   void resolve_all(bool on) noexcept { resolve_all_ = on; }
-  void set_least_mtu(u16 bytes) noexcept { least_mtu_ = bytes; }
+  void set_least_mtu(u16 least) noexcept { least_mtu_ = least; }
   // Moves with every change: a notice is due when it has.
   [[nodiscard]] u64 changes() const noexcept { return changes_; }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace octep::sim {
@@ -152,6 +153,160 @@ TEST_F(CommandPort, AChosenFaultSeesTheCommand) {
   ASSERT_EQ(answers.size(), 3U);
   EXPECT_EQ(answers[1].code, answer_code::refused);
   EXPECT_EQ(answers[2].code, answer_code::done);
+}
+
+// --- the commands that set and read one microflow ------------------------------------------------------------
+// Entry 0 at revision 1 and its next hop are there; one living microflow is not programmed yet.
+
+struct OneMicroflow : ::testing::Test {
+  event_queue events;
+  fast_path device;
+  std::vector<std::pair<u64, answer>> answers;
+  command_port port{events, device, {.fixed_latency = microseconds{25}},
+                    [this](u64 tag, const answer& a, instant) { answers.emplace_back(tag, a); }};
+  identity who;
+
+  void SetUp() override {
+    who = frame().who;
+    (void)device.execute(set_hop(1), {0});
+    command c;
+    c.kind = command_kind::create;
+    c.block.connection = {0, 1};
+    (void)device.execute(c, {0});
+  }
+  verdict frame() {
+    wire_frame f;
+    f.is_flow = true;
+    f.tuple = wide_tuple{tuple4::make(1, 2, 3, protocol::tcp)};
+    return device.arrive(f, events.now());
+  }
+  [[nodiscard]] command program() const {
+    command c;
+    c.kind = command_kind::program;
+    c.target = {0, 1};
+    c.microflows[0] = {who, {}, {0, 1}, {}};
+    return c;
+  }
+  [[nodiscard]] command read() const {
+    command c;
+    c.kind = command_kind::read_microflow;
+    c.microflows[0].who = who;
+    return c;
+  }
+  [[nodiscard]] bool programmed() const { return device.find(who)->active; }
+  void run(u64 us) { events.run_until(events.now() + microseconds{us}); }
+  void submit(u64 tag, const command& c) { port.submit(tag, c, events.now()); }
+  void program_now() {
+    (void)device.execute(program(), events.now());
+    run(5'000);
+    ASSERT_EQ(frame().why, device_counter::from_wire_to_wire);
+  }
+};
+
+TEST_F(OneMicroflow, IsSetAndReadThroughThePort) {
+  submit(1, program());
+  run(1'000);
+  EXPECT_TRUE(programmed());
+  ASSERT_EQ(frame().why, device_counter::from_wire_to_wire);
+  submit(2, read());
+  run(1'000);
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_TRUE(answers[1].second.lives);
+  EXPECT_EQ(answers[1].second.stamp, device.find(who)->stamp_word());
+  EXPECT_NE(answers[1].second.stamp, 0U);
+}
+
+TEST_F(OneMicroflow, ARefusalChangesNothingAndSaysNothing) {
+  program_now();
+  command elsewhere = program();
+  elsewhere.target.revision = 2;
+  for (const command& c : {elsewhere, read()}) {
+    port.next_fault({command_fault::kind::refuse, {}});
+    submit(1, c);
+    run(1'000);
+    EXPECT_EQ(answers.back().second.code, answer_code::refused);
+    EXPECT_FALSE(answers.back().second.lives);
+    EXPECT_EQ(answers.back().second.stamp, 0U);
+  }
+  EXPECT_EQ(device.find(who)->connection, (handle{0, 1}));
+}
+
+TEST_F(OneMicroflow, ALateReadingIsOfTheTimeOfItsExecution) {
+  program_now();
+  const u32 then = device.find(who)->stamp_word();
+  port.next_fault({command_fault::kind::late, from_s(3)});
+  submit(1, read());
+  run(1'000);
+  ASSERT_EQ(frame().why, device_counter::from_wire_to_wire);
+  EXPECT_NE(device.find(who)->stamp_word(), then);
+  run(4'000'000);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].second.stamp, then);
+}
+
+TEST_F(OneMicroflow, ALateAnswerIsOfAProgramThatWorksLongSince) {
+  port.next_fault({command_fault::kind::late, from_s(3)});
+  submit(1, program());
+  run(1'000);
+  EXPECT_TRUE(programmed());
+  EXPECT_TRUE(answers.empty());
+  run(4'000'000);
+  EXPECT_EQ(answers.size(), 1U);
+}
+
+TEST_F(OneMicroflow, SilenceExecutesAfterItAgainstWhatIsThereThen) {
+  port.fall_silent();
+  submit(1, program());
+  submit(2, read());
+  run(20'000'000);
+  device.advance(events.now());
+  EXPECT_EQ(device.find(who), nullptr) << "nobody programmed it in time";
+  EXPECT_TRUE(answers.empty());
+  port.speak_again(events.now());
+  run(1'000);
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_EQ(answers[0].second.code, answer_code::done) << "a dead identity is passed over";
+  EXPECT_FALSE(answers[1].second.lives);
+}
+
+TEST_F(OneMicroflow, ADuplicateSaysTheSameTwice) {
+  program_now();
+  port.next_fault({command_fault::kind::duplicate, {5'000}});
+  submit(1, read());
+  run(1'000);
+  ASSERT_EQ(frame().why, device_counter::from_wire_to_wire);
+  run(10'000);
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_EQ(answers[1].second.stamp, answers[0].second.stamp) << "though it has moved since";
+  EXPECT_NE(answers[1].second.stamp, device.find(who)->stamp_word());
+  EXPECT_EQ(port.executed(), 1U);
+}
+
+TEST_F(OneMicroflow, LostAndIgnoredDifferInWhatTheFarSideHas) {
+  port.next_fault({command_fault::kind::ignored, {}});
+  submit(1, program());
+  run(1'000);
+  EXPECT_FALSE(programmed());
+  port.next_fault({command_fault::kind::lost, {}});
+  submit(2, program());
+  run(10'000'000 - 2'000'000);
+  EXPECT_TRUE(programmed());
+  EXPECT_TRUE(answers.empty());
+}
+
+TEST_F(OneMicroflow, ARestartForgetsTheCommandAndTheMicroflow) {
+  program_now();
+  submit(1, read());
+  port.restart();
+  device.restart(events.now());
+  run(1'000'000);
+  EXPECT_TRUE(answers.empty());
+  EXPECT_EQ(frame().who, who) << "the first identity comes again";
+  submit(2, read());
+  run(1'000);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_TRUE(answers[0].second.lives) << "the name of another life";
+  EXPECT_EQ(answers[0].second.stamp, 0U) << "which has forwarded nothing";
 }
 
 // coprocessor.md: about 25 us with a tail to 3 ms; record: 920 us at worst over 4,644 commands.
