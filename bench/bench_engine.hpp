@@ -4,6 +4,7 @@
 // at once, and nobody listens to events: what is measured is the engine.
 #pragma once
 
+#include <octep/host/vector_tags.hpp>
 #include <octep/octep.hpp>
 
 #include <cstdlib>
@@ -86,11 +87,17 @@ struct bench_world {
 // Connections held while punts are measured, half of what the device has.
 inline constexpr u32 held_by_engine = 511;
 
-class bench_engine {
- public:
-  using engine_type = engine<bench_world>;
+// The default design as a host runs it. No constant of the design is derived from what is replaced here.
+struct host_policies : default_policies {
+  using tags = vector_tags;
+};
 
-  bench_engine() : core_{std::make_unique<engine_type>()} {
+template <class Policies>
+class engine_of {
+ public:
+  using engine_type = engine<bench_world, Policies>;
+
+  engine_of() : core_{std::make_unique<engine_type>()} {
     const start_options o{.connections = xgs3300.connections, .next_hops = xgs3300.next_hops, .ipv6_connections = false};
     memory_.resize(engine_type::bytes_for(o) + arena::alignment);
     void* first = memory_.data();
@@ -135,5 +142,8 @@ class bench_engine {
   std::vector<unsigned char> memory_;
   std::unique_ptr<engine_type> core_;
 };
+
+using bench_engine = engine_of<default_policies>;  // as a kernel has it
+using host_engine = engine_of<host_policies>;
 
 }  // namespace octep::bench

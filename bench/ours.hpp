@@ -28,8 +28,9 @@ using our_candidates = candidates<Tuple, design::geometry, design::choice, vecto
 // The candidate table of the default design, asked as the receive path and a pass ask it. Hash included.
 class our_table {
  public:
-  [[gnu::always_inline]] write_outcome write(const tuple4& t, const arrival& frame) noexcept {
-    return table_.write(t, mix_(t), frame, due_log2);
+  // What became of it, by `write_outcome::bits`: as `punt` asks.
+  [[gnu::always_inline]] u32 write(const tuple4& t, const arrival& frame) noexcept {
+    return table_.write_for_bits(t, mix_(t), frame, due_log2);
   }
 
   // A pass over everything. What it took of candidates, each of them once.

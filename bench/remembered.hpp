@@ -23,6 +23,8 @@ inline constexpr u32 due_log2 = 4;
   return u64{o.clash} + u64{o.lost} + u64{o.evicted} + u64{o.evicted_read} + u64{o.due};
 }
 
+[[nodiscard, gnu::always_inline]] inline u64 sum_of(u32 bits) noexcept { return bits; }
+
 struct remembered {
   u32 who = 0;
   u32 where = 0;

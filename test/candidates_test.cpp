@@ -271,7 +271,7 @@ TEST(Candidates, CountUpToTheirLargestAndStayThere) {
   slot.recount(0, image::most_frames - 1);
   candidate<tuple4> c;
   for (u32 i = 0; i < 3; ++i) {
-    EXPECT_FALSE(slot.renew(slot.seat_of(some[0], 0), some[0], packed_arrival{at(2)}, 4, glance).due);
+    EXPECT_FALSE(write_outcome::from_bits(slot.renew(slot.seat_of(some[0], 0), some[0], packed_arrival{at(2)}, 4, glance)).due);
     slot.copy_out(0, glance, c);
     EXPECT_EQ(c.count, image::most_frames);
     EXPECT_EQ(slot.written(), 1U);
@@ -279,7 +279,7 @@ TEST(Candidates, CountUpToTheirLargestAndStayThere) {
     EXPECT_FALSE(c.closing || c.due);
   }
   slot.recount(0, (image::most_frames >> 1));
-  EXPECT_TRUE(slot.renew(slot.seat_of(some[0], 0), some[0], packed_arrival{at(3)}, 4, glance).due) << "the last doubling that fits";
+  EXPECT_TRUE(write_outcome::from_bits(slot.renew(slot.seat_of(some[0], 0), some[0], packed_arrival{at(3)}, 4, glance)).due) << "the last doubling that fits";
 }
 
 // --- passes -----------------------------------------------------------------------------------------------

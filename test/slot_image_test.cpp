@@ -33,7 +33,7 @@ struct slot_alone {
     return image.admit(where, t, hashed, packed_arrival{frame}, log2, glance);
   }
   write_outcome renew(const Tuple& t, u32 hashed, const arrival& frame, u32 log2 = 4) {
-    return image.renew(image.seat_of(t, hashed), t, packed_arrival{frame}, log2, glance);
+    return write_outcome::from_bits(image.renew(image.seat_of(t, hashed), t, packed_arrival{frame}, log2, glance));
   }
 };
 

@@ -30,7 +30,7 @@ extern "C" u64 OCTEP_NAMED(octep, _write)(const tuple4* tuples, u64 count, u64 s
   u64 sum = 0;
   for (u64 i = 0; i < count; ++i) {
     frame.at = tick{static_cast<u32>((sent + i) >> 6)};
-    sum += bench::sum_of(table.write(tuples[i], mix(tuples[i]), frame, bench::due_log2));
+    sum += bench::sum_of(table.write_for_bits(tuples[i], mix(tuples[i]), frame, bench::due_log2));
   }
   return sum;
 }

@@ -59,7 +59,7 @@ void measure(report& out, const options& o, u32 flows, order by) {
   const punt_metadata from{identity::make(7, 1), 1, {}};
 
   race r{window_length};
-  const auto core = std::make_shared<bench_engine>();
+  const auto core = std::make_shared<host_engine>();
   core->hold(strangers);
   r.enter(role::ours, "octep", [core, &f, from, now = core->now().us](u64 turn) mutable {
     u64 sum = 0;

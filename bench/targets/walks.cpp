@@ -75,7 +75,7 @@ void measure_refusals(report& out, const options& o) {
   const auto all = flows_of(flows, 5);
   std::vector<frame_bytes> frames;
   for (const tuple4& t : all) frames.push_back(frame_of(t));
-  const auto core = std::make_unique<bench_engine>();
+  const auto core = std::make_unique<host_engine>();
   core->hold(flows_of(held_by_engine, 3));
   std::vector<double> us;
   for (u32 round = 0; round < 5 * o.rounds(90); ++round) {

@@ -108,7 +108,7 @@ double share_forgotten(const stream& s) {
   u64 forgotten = 0;
   for (const tuple4& t : s.frames()) {
     frame.at = tick{static_cast<u32>(sent++ >> 6)};
-    const write_outcome outcome = table->write(t, frame);
+    const write_outcome outcome = write_outcome::from_bits(table->write(t, frame));
     forgotten += outcome.evicted || outcome.evicted_read;
   }
   return static_cast<double>(forgotten) / static_cast<double>(s.frames().size());

@@ -55,10 +55,11 @@ requires(L.valid()) class candidates {
   // Receive path, any ring. `due_log2` is the setting fast_make_log2, at most 31.
   [[nodiscard, gnu::always_inline]] write_outcome write(const Tuple& t, u32 hashed, const arrival& frame,
                                                         u32 due_log2) noexcept {
-    return write_outcome::from_bits(write_for_bits(t, hashed, packed_arrival{frame}, due_log2));
+    return write_outcome::from_bits(write_for_bits(t, hashed, frame, due_log2));
   }
-  // The same, answered by `write_outcome::bits`.
-  [[nodiscard, gnu::always_inline]] u32 write_for_bits(const Tuple& t, u32 hashed, const packed_arrival& frame,
+  // The same, answered by `write_outcome::bits`. `Arrival`: an arrival, packed or not.
+  template <class Arrival>
+  [[nodiscard, gnu::always_inline]] u32 write_for_bits(const Tuple& t, u32 hashed, const Arrival& frame,
                                                        u32 due_log2) noexcept {
     place_row& s = slots_[slot_of(hashed)];
     // Searched before the word is taken, believed only after: what a frame waits for under the word is then one record,
@@ -72,15 +73,13 @@ requires(L.valid()) class candidates {
     }
     auto holder = s.columns.seat_among(guess, t);
     if (holder.at == nullptr) [[unlikely]] {
-      // A newcomer, or another ring was quicker. Copies: what gives nobody its address stays in registers (docs/bench.md).
+      // A newcomer, or another ring was quicker. By copies: what lends nobody its address stays in registers
+      // (docs/bench.md).
       const Tuple same = t;
       holder = s.columns.seat_of(same, hashed);
-      if (holder.at == nullptr) {
-        const packed_arrival brought = frame;
-        return newcomer(s, same, hashed, brought, due_log2, glance);
-      }
+      if (holder.at == nullptr) return newcomer(s, same, hashed, frame, due_log2, glance);
     }
-    const u32 said = s.columns.renew(holder, t, frame, due_log2, glance);
+    const u32 said = s.columns.renew(holder, t, packed_arrival{frame}, due_log2, glance);
     s.word.release(glance);
     return said;
   }
@@ -225,8 +224,10 @@ requires(L.valid()) class candidates {
   };
 
   // Out of the way of all frames whose tuple the slot holds.
-  [[nodiscard, gnu::noinline]] u32 newcomer(place_row& s, const Tuple& t, u32 hashed, const packed_arrival& frame,
-                                            u32 due_log2, u32 glance) noexcept {
+  template <class Arrival>
+  [[nodiscard, gnu::noinline]] u32 newcomer(place_row& s, const Tuple& t, u32 hashed, const Arrival came, u32 due_log2,
+                                            u32 glance) noexcept {
+    const packed_arrival frame{came};
     typename image::view as_met{s.columns, glance, frame.at()};
     const write_outcome outcome = s.columns.admit(Choice::choose(as_met), t, hashed, frame, due_log2, glance);
     s.word.release(glance);

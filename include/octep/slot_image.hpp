@@ -44,7 +44,6 @@ struct packed_arrival {
   u64 association_tick;
   bool closing;
 
-  constexpr packed_arrival(u64 iw, u64 at, bool c) noexcept : identity_where{iw}, association_tick{at}, closing{c} {}
   constexpr explicit packed_arrival(const arrival& a) noexcept
       : identity_where{a.who.word | u64{a.where.word()} << 32},
         association_tick{a.association.word | u64{a.at.ms} << 32},
