@@ -1,7 +1,9 @@
 // A world whose every answer a test writes, and a far side that answers when it is told to.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -60,6 +62,7 @@ struct scripted_firewall {
   std::vector<u64> relaxed;
   std::vector<u64> restamped;
   microseconds lasts = from_s(1'000);  // what `remaining` says of states that live
+  std::map<u64, instant> ends;         // states with a timer of their own, which a restamp starts afresh
   bool careless = false;  // answers with the first state it knows, whatever was asked
   u64 asked = 0;
 
@@ -73,16 +76,26 @@ struct scripted_firewall {
   }
   firewall_answer<tuple4> find(const tuple4& t, instant) { return look_up(known4, t); }
   firewall_answer<tuple6> find(const tuple6& t, instant) { return look_up(known6, t); }
-  bool alive(const array<state_id, 2>& ids, instant) const {
-    for (const state_id id : ids)
+  bool alive(const array<state_id, 2>& ids, instant now) const {
+    for (const state_id id : ids) {
       for (const u64 d : dead)
         if (id.value != 0 && id.value == d) return false;
+      if (const auto timer = ends.find(id.value); timer != ends.end() && timer->second <= now) return false;
+    }
     return true;
   }
-  microseconds remaining(const array<state_id, 2>& ids, instant now) const { return alive(ids, now) ? lasts : microseconds{}; }
-  void restamp(const array<state_id, 2>& ids, instant) {
+  microseconds remaining(const array<state_id, 2>& ids, instant now) const {
+    if (!alive(ids, now)) return {};
+    microseconds left = ends.contains(ids[0].value) || ends.contains(ids[1].value) ? microseconds{~u64{0}} : lasts;
     for (const state_id id : ids)
+      if (const auto timer = ends.find(id.value); timer != ends.end()) left = std::min(left, timer->second.since(now));
+    return left;
+  }
+  void restamp(const array<state_id, 2>& ids, instant now) {
+    for (const state_id id : ids) {
       if (id.value != 0) restamped.push_back(id.value);
+      if (const auto timer = ends.find(id.value); timer != ends.end() && now < timer->second) timer->second = now + lasts;
+    }
   }
   void relax(const array<state_id, 2>& ids, instant) {
     for (const state_id id : ids)
@@ -93,6 +106,8 @@ struct scripted_firewall {
 struct scripted_routes {
   reason why = reason::none;
   bool one_hop = false;  // every direction leaves by the same hop
+  u16 mtu = 1'500;
+  u16 changed_port = 0;  // whatever leaves by that port has another neighbour now
   u64 asked = 0;
 
   template <tuple_type Tuple>
@@ -101,7 +116,8 @@ struct scripted_routes {
     next_hop_answer a;
     a.why = why;
     a.hop.port = one_hop ? 9 : q.other.port;
-    a.hop.mtu = 1'500;
+    a.hop.mtu = mtu;
+    a.hop.destination_mac[5] = changed_port != 0 && a.hop.port == changed_port ? 7 : 0;
     return a;
   }
   next_hop_answer resolve(const next_hop_question<tuple4>& q) { return answer_for(q); }
@@ -141,8 +157,9 @@ class bench_top {
  public:
   using engine_type = engine<fake_world, Policies>;
 
-  explicit bench_top(start_options options = {.connections = 4, .next_hops = 4, .ipv6_connections = true})
-      : memory_(engine_type::bytes_for(options) + arena::alignment), core_{std::make_unique<engine_type>()} {
+  explicit bench_top(start_options options = {.connections = 4, .next_hops = 4, .ipv6_connections = true},
+                     instant start = {5'000'000})
+      : now{start}, memory_(engine_type::bytes_for(options) + arena::alignment), core_{std::make_unique<engine_type>()} {
     void* first = memory_.data();
     std::size_t room = memory_.size();
     std::align(arena::alignment, room - arena::alignment, first, room);
@@ -179,7 +196,7 @@ class bench_top {
   // What the engine posts now; kind none where it posts nothing.
   command posted() {
     step s = next();
-    while (s.what == step::kind::idle && s.until <= now) s = next();  // a slice was over
+    for (u32 slices = 0; s.what == step::kind::idle && s.until <= now && slices < 100'000; ++slices) s = next();
     if (s.what != step::kind::post) return {};
     tag = s.tag;
     return *s.post;
@@ -213,7 +230,7 @@ class bench_top {
   }
 
   fake_world world;
-  instant now{5'000'000};
+  instant now;
   bool started = false;
   u64 tag = 0;
 
