@@ -85,6 +85,7 @@ template <class S>
 void read_answered(S& s, u32 index, const answer& got, instant now) noexcept {
   record& r = s.table[index];
   s.doing = operation::none;
+  if (r.state != record_state::held) return;  // owed a take-out meanwhile
   if (got.code != answer_code::done) return;  // it says nothing; the next frame asks again
   const bool ours = got.entry_revision == r.revision;
   if (ours && got.entry == entry_state::valid) {
@@ -128,7 +129,7 @@ void answered(S& s, const answer& got, instant now) noexcept {
 template <class S>
 void unanswered(S& s) noexcept {
   s.doing = operation::none;
-  if (s.probing.at == probe_plan::stage::revive) removing::doom(s, s.probing.index);
+  if (s.probing.at == probe_plan::stage::revive) removing::doom_held(s, s.probing.index);
 }
 
 }  // namespace octep::giving_back

@@ -109,7 +109,7 @@ void unanswered(S& s) noexcept {
   }
   s.doing = operation::none;
   take_over(s);
-  removing::doom(s, plan.index);
+  removing::doom_held(s, plan.index);
 }
 
 }  // namespace octep::programming
