@@ -50,6 +50,7 @@ void begin(S& s, instant now) noexcept {
   else
     s.refusals[s.young].clear();
   s.poll.walking = true;
+  s.poll.took_out = false;
   s.poll.spent = 0;
   if (!S::policies::walk_resumes) s.poll.at = {};
   // A slot that it begins in the middle of it comes back to at the end.
@@ -67,6 +68,16 @@ template <class S>
 void next_slot(S& s) noexcept {
   s.poll.at = {(s.poll.at.slot + 1) % passing::slots_of_both<S>, 0};
   --s.poll.slots_left;
+}
+
+// What a walk may take. Called under the slot's word. What was taken out since it began is left unread, for the next poll: a
+// walk that comes to one direction after the other would make it, and once more after a run took it out (record, R22).
+template <tuple_type Tuple, class S>
+[[nodiscard]] bool wanted(S& s, const candidate<Tuple>& c, bool held_only) noexcept {
+  if (!held_only && !s.poll.took_out) return true;
+  const u32 hashed = s.hashed(c.tuple);
+  if (!held_only && !s.refusals[s.young].holds(c.tuple, hashed, s.slot_of(hashed))) return true;
+  return passing::holding(s, c.tuple, hashed).is;
 }
 
 // Takes the next unread candidate of the cursor's slot and tries it. True: a command was posted. While no make begins, only
@@ -87,7 +98,7 @@ template <tuple_type Tuple, class S>
       }
     took = there.take(
         slot, s.poll.at.place,
-        [&](const candidate<Tuple>& c) noexcept { return !held_only || passing::holding(s, c.tuple, s.hashed(c.tuple)).is; }, hand, place);
+        [&](const candidate<Tuple>& c) noexcept { return wanted(s, c, held_only); }, hand, place);
   }
   if (took != got::one) {
     if (took == got::busy) s.counters.add(pass_counter::slots_busy);

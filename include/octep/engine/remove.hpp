@@ -160,6 +160,7 @@ void taken_out(S& s, instant now) noexcept {
   (void)settle_candidates(s, index);
   free_record(s, index);
 }
+  s.poll.took_out = true;
 
 template <class S>
 void take_out_answered(S& s, const answer& got, instant now) noexcept {

@@ -117,6 +117,7 @@ struct poll_state {
   bool walking = false;
   walk_cursor at;
   u32 slots_left = 0;
+  bool took_out = false;  // since it began: the tuples of what went are the next poll's
   u32 spent = 0;   // of poll_commands
   u32 number = 0;  // of the poll; wraps
   u32 secret = 0;  // this poll's, for the lottery
