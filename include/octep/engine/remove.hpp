@@ -157,10 +157,10 @@ void taken_out(S& s, instant now) noexcept {
   S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept { hold_back<Tuple>(s, index, now); });
   // Its frames go on: without the mark it would be made and taken out forty times a second (record, review).
   for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.leave_to_poll(tuple, hashed); });
+  s.poll.took_out = true;
   (void)settle_candidates(s, index);
   free_record(s, index);
 }
-  s.poll.took_out = true;
 
 template <class S>
 void take_out_answered(S& s, const answer& got, instant now) noexcept {
