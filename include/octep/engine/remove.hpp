@@ -193,16 +193,16 @@ OCTEP_PASS_CALL void doom(S& s, u32 index) noexcept {
   s.counters.add(pass_counter::flow_doomed);
 }
 
-template <class S>
-void take_out_unanswered(S& s) noexcept {
-  s.doing = operation::none;
-  doom(s, s.taking_out.index);
 // One that was owed a take-out meanwhile is not doomed: it would be owed another at the late answer, and nothing is posted before.
 template <class S>
 void doom_held(S& s, u32 index) noexcept {
   if (s.table[index].state == record_state::held) doom(s, index);
 }
 
+template <class S>
+void take_out_unanswered(S& s) noexcept {
+  s.doing = operation::none;
+  doom(s, s.taking_out.index);
 }
 
 // --- next hops --------------------------------------------------------------------------------------------
