@@ -129,7 +129,7 @@ inline constexpr setting_row setting_rows[] = {
      "From the next make on."},
     {setting::sweep_lookups, "sweep_lookups", "", 1, 1'000'000, 256, "Connections whose states a poll asks for.",
      "From the next poll on; the bound on what outlives its state grows."},
-    {setting::upkeep_commands, "upkeep_commands", "", 1, 100'000, 64,
+    {setting::upkeep_commands, "upkeep_commands", "", 2, 100'000, 64,
      "Commands between two polls that keep connections true: reads of stamps, ways out that moved.", "From the next poll on."},
     {setting::dirty_lookups, "dirty_lookups", "", 1, 1'000'000, 64,
      "Connections asked about again in one pass, after rules or routes changed.", "From the next pass on."},

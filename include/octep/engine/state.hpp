@@ -92,7 +92,7 @@ struct stamps_plan {
   u32 index = 0;
   u8 direction = 0;
   bool moved = false;
-  bool compared = false;  // some direction had been read before
+  bool unknown = false;  // whether some direction moved: it was not read before, or the far side refused
 };
 
 // What a make finds out before its first command.

@@ -62,6 +62,20 @@ template <class S>
   return {greatest(rounds, u64{1}) * from_ms(s.values[setting::poll_ms]).count + commands * s.commands.figures().wait_max_us};
 }
 
+// Nobody reads its stamps: keepalive was off, or it was left to end by itself. One of those whose state has more left than a
+// last look leaves it was renewed by frames that the host saw, and counts as new.
+template <class S>
+OCTEP_PASS_CALL void take_up_again(S& s, u32 index, instant now) noexcept {
+  if (!s.values.on(setting::keepalive)) return;
+  record& r = s.table[index];
+  if (r.quiet_readings >= 2) {
+    if (s.world->firewall.remaining(r.states, now) <= from_ms(u64{s.values[setting::poll_ms]} * 4)) return;
+    r.quiet_readings = 0;
+  }
+  r.read_at = records::reading_due(s, index, now);
+  s.schedule(index);
+}
+
 template <class S>
 [[nodiscard]] did sweep(S& s, instant now) noexcept {
   u32 steps = least(indexes_a_slice, s.sweep.to_pass);
@@ -76,9 +90,8 @@ template <class S>
     if (!s.world->firewall.alive(r.states, now)) {
       s.counters.add(pass_counter::sweep_dead);
       removing::owe(s, i, reason::flow_expired);
-    } else if (r.read_at == never && r.quiet_readings < 2) {
-      r.read_at = records::reading_due(s, i, now);  // keepalive came on after it was made
-      s.schedule(i);
+    } else if (r.read_at == never) {
+      take_up_again(s, i, now);
     }
   }
   s.sweep.to_ask += asked;
@@ -120,7 +133,7 @@ OCTEP_PASS_CALL void read(S& s, instant now) noexcept {
       s.counters.add(pass_counter::ka_touched);
       tell_connection(s, event_kind::touched, plan.index, reason::none, asker::wait, now);
     }
-  } else if (plan.compared && r.quiet_readings < 3) {
+  } else if (!plan.unknown && r.quiet_readings < 3) {
     ++r.quiet_readings;
     if (r.quiet_readings == 2) {
       s.counters.add(pass_counter::ka_idle);
@@ -140,14 +153,13 @@ template <class S>
 void stamp_answered(S& s, const answer& got, instant now) noexcept {
   stamps_plan& plan = s.reading;
   direction_record& way = s.table[plan.index].directions[plan.direction];
-  // A dead identity has no stamp, and a refusal says nothing: such a direction moves nothing.
-  if (got.code == answer_code::done && got.lives) {
+  if (got.code != answer_code::done) {
+    plan.unknown = true;
+  } else if (got.lives) {  // a dead identity moves nothing
     plan.moved |= way.stamped && way.stamp != got.stamp;
-    plan.compared |= way.stamped;
+    plan.unknown |= !way.stamped;
     way.stamped = true;
     way.stamp = got.stamp;
-  } else {
-    plan.compared |= way.stamped;
   }
   if (plan.direction == 1) return read(s, now);
   plan.direction = 1;
@@ -184,7 +196,11 @@ template <class S>
       removing::owe(s, i, reason::flow_expired);
       return did::slice;
     } else if (s.upkeep_left < 2) {
+      // The poll brings more. Where it is due itself, nobody else is asked before it: they would all wait for it in a circle.
       r.read_at = s.poll.next;
+      s.schedule(i);
+      if (s.poll.next <= now) return did::nothing;
+      continue;
     } else {
       s.upkeep_left -= 2;
       begin_reading(s, i, now);
