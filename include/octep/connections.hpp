@@ -78,6 +78,7 @@ struct record {
   backoff revive_wait;
   // Keep-alive (system.md 10).
   u8 quiet_readings = 0;  // readings in a row in which no stamp had moved
+  tick quiet_from;        // the reading that the next one is compared with
   instant read_at = never;  // when its stamps are read next
 };
 

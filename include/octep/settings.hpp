@@ -104,7 +104,7 @@ inline constexpr setting_row setting_rows[] = {
     {setting::revive, "revive", "", 0, 1, 1, "A connection that was given back is told to go on.",
      "From the next give-back on it is taken out instead."},
     {setting::keepalive, "keepalive", "", 0, 1, 1, "What moves in hardware keeps the firewall's states alive.",
-     "No stamp is read any more: states end by their own timers, and the sweep takes out what they leave."},
+     "No stamp is read to keep a state alive: states end by their own timers, and the sweep takes out what they leave."},
     {setting::probe_gap_ms, "probe_gap_ms", "ms", 0, 1'000, 5, "Least time between two reads of a connection's entry.",
      "From the next read on."},
     {setting::revive_min_ms, "revive_min_ms", "ms", 0, 60'000, 10, "A revived connection is left alone this long.",
@@ -133,7 +133,7 @@ inline constexpr setting_row setting_rows[] = {
      "Commands between two polls that keep connections true: reads of stamps, ways out that moved.", "From the next poll on."},
     {setting::dirty_lookups, "dirty_lookups", "", 1, 1'000'000, 64,
      "Connections asked about again in one pass, after rules or routes changed.", "From the next pass on."},
-    {setting::room_reads, "room_reads", "", 0, 100'000, 16, "Stamps that a poll of a full table reads to find who is idle.",
+    {setting::room_reads, "room_reads", "", 0, 100'000, 16, "Connections whose stamps a poll of a full table reads to find who is idle.",
      "From the next poll on; 0 finds nobody."},
 };
 

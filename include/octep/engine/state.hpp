@@ -224,7 +224,8 @@ struct engine_state {
   round_state dirty;            // connections to be asked about again
   round_state room;             // in a full table: connections whose stamps may find them idle
   purge_state purge;
-  bool room_wanted = false;     // a newcomer met the full table since the last poll
+  bool room_wanted = false;     // a newcomer met the full table since the last poll began
+  bool room_sought = false;     // one did before this poll: whoever is found idle makes room
   bool gone = false;            // the far side will not answer: nothing is posted until it was reset
   u32 upkeep_left = 0;          // of upkeep_commands
   bool full = false;           // the table was full: no make until the next poll

@@ -29,14 +29,17 @@ inline constexpr u32 indexes_a_slice = 1'024;
 inline constexpr u32 asked_a_slice = 64;
 // Ours. A discard empties the candidates too: below this many dead their take-outs are the lesser harm.
 inline constexpr u32 least_for_discard = 16;
+// Ours. Readings that are closer to each other are not compared for quiet: a connection of a frame a second is busy.
+inline constexpr u32 least_quiet_ms = 1'000;
 
 template <class S>
 OCTEP_PASS_CALL void begin_poll(S& s) noexcept {
   s.upkeep_left = s.values[setting::upkeep_commands];
   s.sweep.to_ask = s.values[setting::sweep_lookups];
   s.sweep.to_pass = s.table.capacity();
-  s.room.left = S::policies::room == full_table::idle_makes_room && s.room_wanted && s.table.full() ? s.values[setting::room_reads] : 0;
-  if (s.room.left == 0) s.room_wanted = false;
+  s.room_sought = S::policies::room == full_table::idle_makes_room && s.room_wanted && s.table.full();
+  s.room.left = s.room_sought ? least(s.values[setting::room_reads], s.table.held()) : 0;
+  s.room_wanted = false;
 }
 
 // From `at` on the next index that is held, at most `most` further; `at` moves behind it. capacity: there was none.
@@ -126,6 +129,9 @@ OCTEP_PASS_CALL void read(S& s, instant now) noexcept {
   const stamps_plan plan = s.reading;
   record& r = s.table[plan.index];
   s.doing = operation::none;
+  // Two readings in quick succession: that nothing moved in between says nothing.
+  const bool too_soon = !plan.moved && r.quiet_from.age(tick::at(now)) < least_quiet_ms;
+  if (!too_soon || plan.unknown) r.quiet_from = tick::at(now);
   if (plan.moved) {
     r.quiet_readings = 0;
     if (s.values.on(setting::keepalive)) {
@@ -133,7 +139,7 @@ OCTEP_PASS_CALL void read(S& s, instant now) noexcept {
       s.counters.add(pass_counter::ka_touched);
       tell_connection(s, event_kind::touched, plan.index, reason::none, asker::wait, now);
     }
-  } else if (!plan.unknown && r.quiet_readings < 3) {
+  } else if (!plan.unknown && !too_soon && r.quiet_readings < 3) {
     ++r.quiet_readings;
     if (r.quiet_readings == 2) {
       s.counters.add(pass_counter::ka_idle);
@@ -142,8 +148,10 @@ OCTEP_PASS_CALL void read(S& s, instant now) noexcept {
   }
   r.read_at = records::reading_due(s, plan.index, now);
   s.schedule(plan.index);
-  // Two readings alike: it is idle, and somebody busy has no place.
-  if (s.room_wanted && s.table.full() && r.quiet_readings != 0) {
+  // Two readings alike: it is idle, and somebody busy has no place. One place a newcomer: others are asked for at the next poll.
+  if (s.room_sought && s.table.full() && r.quiet_readings != 0 && r.state == record_state::held) {
+    s.room_sought = false;
+    s.room.left = 0;
     s.counters.add(pass_counter::room_idle);
     removing::owe(s, plan.index, reason::flow_made_room);
   }
