@@ -155,7 +155,7 @@ class engine {
   }
   // States were killed or flushed: all that is held is asked for now, whatever sweep_lookups says.
   void states_gone() noexcept {
-    s_.sweep.to_ask = s_.sweep.to_pass = s_.table.capacity();
+    keeping::ask_all(s_);
     s_.world->kick();
   }
   // The state of the connection with this tuple ended. False: it is not held.

@@ -103,7 +103,7 @@ OCTEP_PASS_CALL void post_take_out(S& s, instant now) noexcept {
 // Takes the first record owed. False: none is.
 template <class S>
 [[nodiscard]] bool begin_take_out(S& s, instant now) noexcept {
-  if (s.removals_held == s.removals_wait) return false;
+  if (!s.owes_removal()) return false;
   s.taking_out = {take_out_plan::stage::deactivate0, s.removals[s.removals_first]};
   s.removals_first = (s.removals_first + 1) % static_cast<u32>(s.removals.size);
   --s.removals_held;
@@ -122,9 +122,10 @@ void hold_back(S& s, u32 index, instant now) noexcept {
   const array<u32, 2> hashes{s.table.hash_of(index, 0), s.table.hash_of(index, 1)};
   const auto pair = s.table.template tuples_of<Tuple>(index);
   const bool again = r.leaving_for == reason::flow_pending || r.leaving_for == reason::flow_revive_off;
-  if (!again || fresh <= now.since(r.made_at)) {
+  const bool lasted = fresh <= now.since(r.made_at);
+  if (!again || lasted) {
     const u32 known = s.held_back.find(pair[0], hashes[0]);
-    if (known != holds::none && (again || r.leaving_for == reason::flow_ended)) s.held_back.release(known);
+    if (known != holds::none && (lasted || r.leaving_for == reason::flow_ended)) s.held_back.release(known);
     return;
   }
   const backoff_times times{from_ms(s.values[setting::hold_min_ms]), from_ms(s.values[setting::hold_max_ms]), fresh};
@@ -155,6 +156,9 @@ void taken_out(S& s, instant now) noexcept {
   s.counters.add(why);
   tell_connection(s, event_kind::taken_out, index, why, asker::poll, now);
   S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept { hold_back<Tuple>(s, index, now); });
+  // Its windows passed unseen while it was in hardware; who can learn them anew is strict again (system.md 10).
+  if constexpr (requires { s.world->firewall.relearn(s.table[index].states, now); })
+    s.world->firewall.relearn(s.table[index].states, now);
   // Its frames go on: without the mark it would be made and taken out forty times a second (record, review).
   for_both_tuples(s, index, [&](const auto& tuple, u32 hashed) { s.leave_to_poll(tuple, hashed); });
   s.poll.took_out = true;

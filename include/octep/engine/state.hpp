@@ -144,6 +144,7 @@ struct sweep_state {
   u32 at = 0;
   u32 to_ask = 0;   // connections left of this poll's
   u32 to_pass = 0;  // indexes left until all were passed in this poll
+  bool all = false;  // everybody is asked for now, and take-outs wait until it is known how many are dead
 };
 
 struct round_state {
@@ -290,7 +291,7 @@ struct engine_state {
   }
 
   // A take-out can begin now.
-  [[nodiscard]] bool owes_removal() const noexcept { return removals_held != removals_wait; }
+  [[nodiscard]] bool owes_removal() const noexcept { return removals_held != removals_wait && !sweep.all; }
 
   // No make begins, nothing being wrong with any candidate. While a discard is owed whatever were made would be discarded.
   [[nodiscard]] bool makes_end() const noexcept {

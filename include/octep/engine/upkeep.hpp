@@ -65,6 +65,14 @@ template <class S>
   return {greatest(rounds, u64{1}) * from_ms(s.values[setting::poll_ms]).count + commands * s.commands.figures().wait_max_us};
 }
 
+// Asks about everybody before the next poll. Take-outs wait for the end of it, some tens of microseconds a slice: had they begun
+// after the first slice, more than half would never be dead at once in a table of more than two slices.
+template <class S>
+void ask_all(S& s) noexcept {
+  s.sweep.to_ask = s.sweep.to_pass = s.table.capacity();
+  s.sweep.all = true;
+}
+
 // Nobody reads its stamps: keepalive was off, or it was left to end by itself. One of those whose state has more left than a
 // last look leaves it was renewed by frames that the host saw, and counts as new.
 template <class S>
@@ -83,7 +91,9 @@ template <class S>
 [[nodiscard]] did sweep(S& s, instant now) noexcept {
   u32 steps = least(indexes_a_slice, s.sweep.to_pass);
   const u32 begun_with = steps;
-  u32 asked = least(asked_a_slice, s.sweep.to_ask);
+  const u32 most = least(asked_a_slice, s.sweep.to_ask);
+  u32 asked = most;
+  u32 dead = 0;
   s.sweep.to_ask -= asked;
   for (; asked != 0; --asked) {
     const u32 i = next_held(s, s.sweep.at, steps);
@@ -93,13 +103,21 @@ template <class S>
     if (!s.world->firewall.alive(r.states, now)) {
       s.counters.add(pass_counter::sweep_dead);
       removing::owe(s, i, reason::flow_expired);
+      ++dead;
     } else if (r.read_at == never) {
       take_up_again(s, i, now);
     }
   }
   s.sweep.to_ask += asked;
   s.sweep.to_pass -= begun_with - steps;
-  if (s.removals_held >= least_for_discard && s.removals_held > s.table.held() / 2) s.discard_owed = true;
+  // Most of a slice is dead: whether most of all that is held is, has to be known before the first take-out.
+  if (!s.sweep.all && dead >= least_for_discard && dead > (most - asked) / 2) ask_all(s);
+  if (s.removals_held >= least_for_discard && s.removals_held > s.table.held() / 2) {
+    s.discard_owed = true;
+    s.sweep.all = false;
+    s.sweep.to_ask = 0;
+  }
+  if (s.sweep.to_ask == 0 || s.sweep.to_pass == 0) s.sweep.all = false;
   return did::slice;
 }
 
