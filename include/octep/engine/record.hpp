@@ -43,8 +43,8 @@ template <class S>
           with_pair(s, index, [&](const auto& pair) noexcept { return rewrite_of(pair, direction); })};
 }
 
-// What may move between two commands (system.md 8): a discard since `generation`, the states, a closing mark that nobody has
-// read, a port. `none`: nothing did. `hand`: the direction that asked.
+// What may move between two commands (system.md 8): a discard since `generation`, the states, an operator's mind, a closing mark
+// that nobody has read, a port. `none`: nothing did. `hand`: the direction that asked.
 template <tuple_type Tuple, class S>
 [[nodiscard]] reason moved(S& s, u32 index, u32 generation, u32 hand, instant now) noexcept {
   const record& r = s.table[index];
@@ -52,6 +52,7 @@ template <tuple_type Tuple, class S>
   if (!s.world->firewall.alive(r.states, now)) return reason::flow_changed;
   candidate<Tuple>& seen = s.template scratch_for<Tuple>().hand;
   const auto& pair = s.table.template tuples_of<Tuple>(index);
+  if (s.kept_out.has(pair[0]) || s.kept_out.has(pair[1])) return reason::flow_kept_out;
   for (u32 d = 0; d < 2; ++d) {
     const in_section inside{s.world->guard};
     if (s.template candidates_for<Tuple>().find(pair[d], s.table.hash_of(index, d), seen) != got::one) continue;
