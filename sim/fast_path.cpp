@@ -67,8 +67,7 @@ device_counter fast_path::usable(const microflow_record& m) const {
 // condemned by the next one.
 device_counter fast_path::track(const microflow_record& m, const wire_frame& frame) {
   entry_view& e = entries_[m.view.connection.index];
-  if (!options_.gives_back.on() || !e.block.track_tcp || frame.tuple.proto != protocol::tcp)
-    return device_counter::from_wire_to_wire;
+  if (!options_.gives_back.on() || !e.block.track_tcp) return device_counter::from_wire_to_wire;
   const auto found =
       tracked_[m.view.connection.index].meet(options_.gives_back, m.view.direction, frame.tcp, e.identical);
   if (found == tcp_finding::goes_on) return device_counter::from_wire_to_wire;
@@ -207,7 +206,6 @@ void fast_path::restart(instant now) {
   free_.clear();
   deadlines_ = {};
   entries_.assign(entries_.size(), {});
-  tracked_.assign(tracked_.size(), {});
   hops_.assign(hops_.size(), {});
 }
 

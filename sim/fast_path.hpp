@@ -193,7 +193,7 @@ class fast_path {
   std::deque<u32> free_;                  // first in, first out: an id rests as long as it can
   std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
   std::vector<entry_view> entries_;
-  std::vector<identical_frames> tracked_;  // beside entries_
+  std::vector<identical_frames> tracked_;  // beside entries_; blank from each create on
   std::vector<hop_record> hops_;
 };
 

@@ -75,7 +75,7 @@ void learn(peer_window& mine, peer_window& other, const tcp_segment& s) {
   }
   mine.end = further(end, mine.end);
   mine.room = std::max(mine.room, s.window);
-  if (other.known) other.may_send = further(s.flags.ack() ? s.acknowledgement + s.window : other.end + s.window, other.may_send);
+  if (other.known && s.flags.ack()) other.may_send = further(s.acknowledgement + s.window, other.may_send);
 }
 
 }  // namespace

@@ -468,6 +468,31 @@ TEST_F(Windows, AnAcknowledgementOfWhatNobodySentIsDropped) {
   EXPECT_EQ(mismatches(), 1U);
 }
 
+TEST_F(Windows, AnAcknowledgementFromLongAgoIsDropped) {
+  for (int i = 0; i < 5; ++i) {
+    for (u32 n = 0; n < room / segment; ++n) ASSERT_TRUE(answers().passed);
+    ASSERT_TRUE(asks(0).passed);
+  }
+  const auto acknowledges = [&](u32 upto) {
+    return send(web, {.flags = ack, .has_numbers = true, .sequence = asked, .acknowledgement = upto, .window = room});
+  };
+  EXPECT_TRUE(acknowledges(sent - room - acknowledgement_skew).passed);
+  EXPECT_FALSE(acknowledges(sent - room - acknowledgement_skew - 1).passed);
+}
+
+TEST_F(Windows, AWindowThatClosesTakesNothingBack) {
+  for (u32 n = 0; n < room / segment; ++n) ASSERT_TRUE(answers().passed);
+  ASSERT_TRUE(send(web, {.flags = ack, .has_numbers = true, .sequence = asked, .acknowledgement = sent, .window = 0}).passed);
+  EXPECT_TRUE(answers(sent - room).passed) << "a repetition of what was on its way";
+  EXPECT_FALSE(answers().passed) << "but nothing new";
+}
+
+TEST_F(Windows, OnlyAnAcknowledgementMakesRoom) {
+  for (u32 n = 0; n < room / segment; ++n) ASSERT_TRUE(answers().passed);
+  ASSERT_TRUE(send(web, {.has_numbers = true, .sequence = asked, .acknowledgement = sent, .window = room}).passed);
+  EXPECT_FALSE(answers().passed);
+}
+
 // What happens to a connection in hardware: the firewall sees none of its frames, then all of them again.
 TEST_F(Windows, AfterTrafficItDidNotSeeAStrictStateDropsAndARelaxedOneDoesNot) {
   const array<state_id, 2> ids = ask(web).states;

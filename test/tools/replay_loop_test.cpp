@@ -22,9 +22,9 @@ class fake_box final : public sim::appliance {
   fake_box() : sim::appliance{sim::appliance_options{}} {}
 
   void advance(instant to) override { advanced_to = to; }
-  sim::arrival_verdict arrive(u16 port, const frame_facts& facts, u32, sim::tcp_flags flags, instant now) override {
+  sim::arrival_verdict arrive(u16 port, const frame_facts& facts, u32, const sim::tcp_segment& tcp, instant now) override {
     EXPECT_EQ(advanced_to, now);
-    frames.push_back({port, facts, flags.bits, now});
+    frames.push_back({port, facts, tcp.flags.bits, now});
     sim::arrival_verdict v = says;
     if (facts.why != reason::none) v = {false, facts.why, {}};
     return v;
