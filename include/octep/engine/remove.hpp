@@ -122,7 +122,7 @@ void hold_back(S& s, u32 index, instant now) noexcept {
   const array<u32, 2> hashes{s.table.hash_of(index, 0), s.table.hash_of(index, 1)};
   const auto pair = s.table.template tuples_of<Tuple>(index);
   const bool again = r.leaving_for == reason::flow_pending || r.leaving_for == reason::flow_revive_off;
-  const bool lasted = fresh <= now.since(r.made_at);
+  const bool lasted = !(r.made_at == instant{}) && fresh <= now.since(r.made_at);  // a create in doubt made nothing
   if (!again || lasted) {
     const u32 known = s.held_back.find(pair[0], hashes[0]);
     if (known != holds::none && (lasted || r.leaving_for == reason::flow_ended)) s.held_back.release(known);
