@@ -54,11 +54,11 @@ OCTEP_PASS_CALL bool settle_candidates(S& s, u32 index) noexcept {
 }
 
 // Owes the record a take-out, once. What owes it twice owes it once, for the first reason. It goes before those that wait for
-// the poll.
+// the poll. What a discard is about to forget is owed nothing.
 template <class S>
 OCTEP_PASS_CALL void owe(S& s, u32 index, reason why) noexcept {
   record& r = s.table[index];
-  if (r.state == record_state::leaving) return;
+  if (r.state == record_state::leaving || index >= s.forget_from) return;
   r.state = record_state::leaving;
   r.leaving_for = why;
   r.probe_asked = false;
