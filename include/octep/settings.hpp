@@ -130,7 +130,7 @@ inline constexpr setting_row setting_rows[] = {
     {setting::sweep_lookups, "sweep_lookups", "", 1, 1'000'000, 256, "Connections whose states a poll asks for.",
      "From the next poll on; the bound on what outlives its state grows."},
     {setting::upkeep_commands, "upkeep_commands", "", 2, 100'000, 64,
-     "Commands between two polls that keep connections true: reads of stamps, ways out that moved.", "From the next poll on."},
+     "Commands between two polls that keep connections true. Reads of stamps wait for more; ways out that moved do not.", "From the next poll on."},
     {setting::dirty_lookups, "dirty_lookups", "", 1, 1'000'000, 64,
      "Connections asked about again in one pass, after rules or routes changed.", "From the next pass on."},
     {setting::room_reads, "room_reads", "", 0, 100'000, 16, "Connections whose stamps a poll of a full table reads to find who is idle.",

@@ -264,8 +264,9 @@ template <tuple_type Tuple, class S>
   }
   for (u8 d = 0; d < 2; ++d) {
     if (s.hops[r.directions[d].next_hop.index].hop == m.hops[d]) continue;
-    if (s.upkeep_left != 0 && programming::begin_repoint(s, index, d, m.hops[d], now)) {
-      --s.upkeep_left;
+    // Whatever is left of upkeep_commands: taking it out instead would cost three.
+    if (programming::begin_repoint(s, index, d, m.hops[d], now)) {
+      if (s.upkeep_left != 0) --s.upkeep_left;
       return true;
     }
     removing::owe(s, index, reason::flow_rerouted);
