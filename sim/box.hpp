@@ -127,6 +127,20 @@ class box final : public appliance {
     pump(events.now());
   }
 
+  // What the firewall, the routes or an operator tell the engine: `say` under the pass lock.
+  template <class Say>
+  void tell(Say&& say) {
+    say(*core_);
+    quiet_ = false;
+    pump(events.now());
+  }
+  // The far side restarted, and knows nothing.
+  void far_side_restarts() {
+    device.restart(events.now());
+    port_.restart();
+    tell([this](engine_type& core) { core.far_side_reset(events.now()); });
+  }
+
   bool translate_reply(frame_facts& reply, instant now) override {
     return reply.which == family::ipv4 ? translate(reply.v4, reply.vlan, now) : translate(reply.v6, reply.vlan, now);
   }
@@ -180,7 +194,7 @@ class box final : public appliance {
     }
     // A poll that took nothing and left nothing outstanding: the next ones find the same until something arrives.
     if (core_->counters().value(pass_counter::polls) != polls)
-      quiet_ = s.what == step::kind::idle && core_->counters().value(pass_counter::walk_seen) == seen;
+      quiet_ = s.what == step::kind::idle && core_->counters().value(pass_counter::walk_seen) == seen && core_->table().held() == 0;
     wake_at(s.until);
   }
 

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,7 +36,10 @@ struct tiny_policies {
 
 // One input, in words: a failing history shrinks to a few of these.
 struct input {
-  enum class kind { frames, wait, fault, kill, flush, discard, set, vlan, until };
+  enum class kind {
+    frames, wait, fault, kill, flush, discard, set, vlan, until,
+    stuck, silence, restart, neighbour, route, reload, remove, keep
+  };
   kind is;
   u32 a = 0;
   u32 b = 0;
@@ -47,9 +53,21 @@ constexpr const char* fault_names[] = {"refused", "answered late", "answered twi
                                        "never answered", "ignored"};
 // Moments for the next input to fall into: the command is out, its answer is not there.
 constexpr command_kind moments[] = {command_kind::next_hop_set, command_kind::create, command_kind::deactivate,
-                                    command_kind::reclaim};
-constexpr setting switched[] = {setting::enable, setting::auto_make,    setting::fast,        setting::fast_make,
-                                setting::ipv6,   setting::make_per_run, setting::make_per_sec};
+                                    command_kind::reclaim, command_kind::program, command_kind::read_entry,
+                                    command_kind::read_microflow};
+constexpr u32 moment_count = sizeof(moments) / sizeof(moments[0]);
+// What a setting is switched to and back from.
+struct two_values {
+  setting of;
+  u32 to[2];
+};
+constexpr two_values switched[] = {
+    {setting::enable, {0, 1}},          {setting::auto_make, {0, 1}},      {setting::fast, {0, 1}},
+    {setting::fast_make, {0, 1}},       {setting::ipv6, {0, 1}},           {setting::make_per_run, {0, 4}},
+    {setting::make_per_sec, {0, 64}},   {setting::revive, {0, 1}},         {setting::keepalive, {0, 1}},
+    {setting::gap_quiet_us, {300, 3000}},  {setting::hold_min_ms, {0, 5000}}, {setting::sweep_lookups, {1, 256}},
+    {setting::dirty_lookups, {1, 64}},  {setting::upkeep_commands, {2, 64}}, {setting::room_reads, {0, 16}},
+    {setting::probe_gap_ms, {0, 5}},    {setting::run_attempts, {1, 8}}};
 constexpr u32 switches = sizeof(switched) / sizeof(switched[0]);
 constexpr u32 flows = 8;  // the last two are IPv6
 // Steps of time around what the engine waits for: an answer, a run, a poll, the limit, an identity's death, a state's.
@@ -58,14 +76,22 @@ constexpr u64 waits_us[] = {1, 40, 700, 5'000, 120'000, 1'000'000, 2'100'000, 11
 [[nodiscard]] inline std::string in_words(const input& i) {
   switch (i.is) {
     case input::kind::frames:
-      return fmt::format("{} frames of flow {}, {}", i.b, i.a, i.c == 0 ? "plain" : i.c == 1 ? "SYN first" : "FIN last");
+      return fmt::format("{} frames of flow {}, {}", i.b, i.a, i.c == 0 ? "plain" : i.c == 1 ? "SYN first" : i.c == 2 ? "FIN last" : "RST last");
     case input::kind::wait: return fmt::format("wait {} us", waits_us[i.a]);
     case input::kind::fault: return fmt::format("next command is {}", fault_names[i.a]);
-    case input::kind::kill: return fmt::format("kill state {} of those that live", i.a);
-    case input::kind::flush: return "flush all states";
+    case input::kind::kill: return fmt::format("kill state {} of those that live{}", i.a, i.b == 0 ? "" : ", and tell");
+    case input::kind::flush: return i.a == 0 ? "flush all states" : "flush all states, and tell";
     case input::kind::discard: return "discard";
-    case input::kind::set: return fmt::format("{} = {}", row(switched[i.a]).name, i.b);
+    case input::kind::set: return fmt::format("{} = {}", row(switched[i.a].of).name, switched[i.a].to[i.b]);
     case input::kind::until: return fmt::format("wait until a {} is out", name(moments[i.a]));
+    case input::kind::stuck: return fmt::format("{} times the same acknowledgement of flow {}", i.b, i.a);
+    case input::kind::silence: return i.a == 0 ? "the far side falls silent" : "the far side speaks again";
+    case input::kind::restart: return "the far side restarts";
+    case input::kind::neighbour: return fmt::format("the neighbours move to address {}", i.a);
+    case input::kind::route: return i.a == 0 ? "the way out is lost" : "the way out is back";
+    case input::kind::reload: return i.a == 0 ? "rules are reloaded: all states shaped" : "rules are reloaded: none shaped";
+    case input::kind::remove: return i.b == 0 ? fmt::format("remove flow {}", i.a) : fmt::format("remove the host of flow {}", i.a);
+    case input::kind::keep: return fmt::format("{} flow {}", i.b == 0 ? "keep out" : "let in", i.a);
     case input::kind::vlan: return fmt::format("flow {} moves to VLAN {}", i.a, i.b);
   }
   return "?";
@@ -97,11 +123,57 @@ class history {
       case input::kind::kill: {
         const auto states = box_.rules.states();
         if (!states.empty()) (void)box_.rules.kill(states[i.a % states.size()].id);
+        if (i.b != 0) box_.tell([](auto& core) { core.states_gone(); });
         break;
       }
-      case input::kind::flush: box_.rules.flush(); break;
+      case input::kind::flush:
+        box_.rules.flush();
+        if (i.a != 0) box_.tell([](auto& core) { core.states_gone(); });
+        break;
       case input::kind::discard: box_.request_discard(); break;
-      case input::kind::set: (void)box_.set(switched[i.a], i.b); break;
+      case input::kind::set: (void)box_.set(switched[i.a].of, switched[i.a].to[i.b]); break;
+      case input::kind::stuck: stuck(i.a, i.b); break;
+      case input::kind::silence:
+        if (i.a == 0) box_.port().fall_silent();
+        else box_.port().speak_again(now_);
+        break;
+      case input::kind::restart: box_.far_side_restarts(); break;
+      case input::kind::neighbour: {
+        const link_address mac{2, 0, 0, 0, 1, static_cast<u8>(i.a)};
+        for (u32 flow = 0; flow < flows; ++flow) {
+          const wide_tuple t = opener_of(flow);
+          box_.ways.resolve_neighbour(t.which, t.destination, mac);
+          box_.ways.resolve_neighbour(t.which, t.source, mac);
+        }
+        box_.tell([](auto& core) { core.changed(); });
+        break;
+      }
+      case input::kind::route: {
+        const wide_tuple t = opener_of(0);
+        if (i.a == 0) box_.ways.add({family::ipv4, t.destination, 32}, {way_kind::rejected, {}});
+        else (void)box_.ways.remove({family::ipv4, t.destination, 32});
+        box_.tell([](auto& core) { core.changed(); });
+        break;
+      }
+      case input::kind::reload:
+        box_.rules.rules().verdict = [shaped = i.a == 0](const wide_tuple&, ingress) {
+          return shaped ? reason::flow_shaped : reason::none;
+        };
+        box_.rules.reload();
+        box_.tell([](auto& core) { core.changed(); });
+        break;
+      case input::kind::remove:
+        box_.tell([&](auto& core) {
+          const wide_tuple t = opener_of(i.a);
+          if (i.b != 0) (void)core.remove_host(t.which, t.source);
+          else with(t, [&](const auto& tuple) { return core.remove(tuple); });
+        });
+        break;
+      case input::kind::keep:
+        box_.tell([&](auto& core) {
+          with(opener_of(i.a), [&](const auto& tuple) { return i.b == 0 ? core.keep_out(tuple) : core.let_in(tuple); });
+        });
+        break;
       case input::kind::until: until(moments[i.a]); break;
       case input::kind::vlan: vlan_[i.a] = static_cast<u16>(i.b); break;
     }
@@ -124,7 +196,7 @@ class history {
     // Each tuple stands in at most one place.
     if (stands_twice<tuple4>() || stands_twice<tuple6>()) return "a tuple stands in two places";
     if (core.counters().value(pass_counter::auto_made) != made_) return "a make was not told";
-    return {};
+    return outlived();
   }
 
   [[nodiscard]] u64 made() const noexcept { return made_; }
@@ -134,6 +206,35 @@ class history {
   [[nodiscard]] auto& core() noexcept { return box_.core(); }
 
  private:
+  template <class F>
+  static void with(const wide_tuple& t, F&& f) {
+    if (t.which == family::ipv4) (void)f(t.as<tuple4>());
+    else (void)f(t.as<tuple6>());
+  }
+
+  // While the far side answers, no microflow outlives its state by more than the bound (system.md 10).
+  [[nodiscard]] std::string outlived() {
+    auto& core = box_.core();
+    if (box_.port().silent() || core.commands().outstanding() || core.discard_owed() || !core.values().on(setting::enable)) {
+      dead_since_.clear();
+      return {};
+    }
+    for (u32 i = 0; i < core.table().capacity(); ++i) {
+      const record& r = core.table()[i];
+      if (r.state != record_state::held || box_.rules.alive(r.states, now_)) {
+        dead_since_.erase(i);
+        continue;
+      }
+      const auto [since, first] = dead_since_.try_emplace(i, r.revision, now_);
+      if (since->second.first != r.revision) since->second = {r.revision, now_};
+      // One poll more: what died just after its turn waits for the next round.
+      if (core.sweep_bound() + from_s(1) < now_.since(since->second.second))
+        return fmt::format("connection {} outlives its state by {} us, more than the bound", i,
+                           now_.since(since->second.second).count);
+    }
+    return {};
+  }
+
   template <tuple_type Tuple>
   [[nodiscard]] bool stands_twice() {
     std::vector<Tuple> seen;
@@ -151,6 +252,7 @@ class history {
     o.nat = nat;
     o.device.forwards_ipv6 = true;
     (void)o.values.set(setting::ipv6, 1);
+    (void)o.values.set(setting::hold_min_ms, 5'000);  // longer than a poll: a walk meets what is held back
     o.connections = 3;
     o.next_hops = 4;
     return o;
@@ -165,16 +267,17 @@ class history {
     return wide_tuple{tuple6::make({0x20, 0, 0, 1 + flow}, {0x20, 0, 0, 99}, ports, proto)};
   }
 
-  // Both directions or neither, in the create as in the record.
+  // Both directions or neither, in the create as in the record. A revive names none.
   void look_at(const command& c) {
     if (c.kind != command_kind::create) return;
     const record& r = box_.core().table()[c.target.index];
+    if (c.target.revision != r.revision) wrong_ = "a create at another revision than the record's";
+    if (!c.microflows[0].who.names_flow() && !c.microflows[1].who.names_flow() && r.made_at.us != 0) return;  // a revive
     for (u32 d = 0; d < 2; ++d) {
       if (!c.microflows[d].who.names_flow()) wrong_ = "a create without one direction's identity";
       if (!(c.microflows[d].who == r.directions[d].who)) wrong_ = "a create that is not the record's";
       if (c.microflows[d].next_hop.revision == 0) wrong_ = "a create without a next hop";
     }
-    if (c.target.revision != r.revision) wrong_ = "a create at another revision than the record's";
   }
 
   void frames(const input& i) {
@@ -186,9 +289,15 @@ class history {
         flags = tcp_flags::ack_bit;
         if (i.c == 1 && n < 2) flags = n == 0 ? tcp_flags::syn_bit : tcp_flags::syn_bit | tcp_flags::ack_bit;
         if (i.c == 2 && n + 1 == i.b) flags |= tcp_flags::fin_bit;
+        if (i.c == 3 && n + 1 == i.b) flags |= tcp_flags::rst_bit;
       }
-      send(i.a, direction, flags);
+      send(i.a, direction, flags, 100);
     }
+  }
+
+  // The receiver asks for one segment again and again: the fast path gives such a connection back.
+  void stuck(u32 flow, u32 times) {
+    for (u32 n = 0; n < times; ++n) send(flow, 1, tcp_flags::ack_bit, 0);
   }
 
   // A poll's time at the longest.
@@ -206,7 +315,7 @@ class history {
     else f.v6 = t.as<tuple6>();
   }
 
-  void send(u32 flow, u32 direction, u8 flags) {
+  void send(u32 flow, u32 direction, u8 flags, u32 payload) {
     frame_facts f{};
     f.why = reason::none;
     f.vlan = vlan_[flow];
@@ -216,8 +325,12 @@ class history {
     f.closing = (flags & (tcp_flags::fin_bit | tcp_flags::rst_bit)) != 0;
     now_ = now_ + microseconds{10};
     if (direction == 1 && nat_ && !box_.translate_reply(f, now_)) return;
-    const arrival_verdict v = box_.arrive(static_cast<u16>(1 + direction), f, 100, tcp_flags{flags}, now_);
+    tcp_segment segment{tcp_flags{flags}, opener.proto == protocol::tcp, sent_[flow][direction], payload,
+                        sent_[flow][1 - direction], 65'535};
+    sent_[flow][direction] += payload;
+    const arrival_verdict v = box_.arrive(static_cast<u16>(1 + direction), f, 100, segment, now_);
     if (v.forwarded) {
+      owns(f, v.device);
       // What is forwarded leaves as its own connection's, never as another's.
       if (direction == 0 && !(v.device.leaves.destination == opener.destination)) wrong_ = "forwarded to another's destination";
       if (direction == 1 && !(v.device.leaves.destination == reply.destination && v.device.leaves.ports == reply.ports))
@@ -227,10 +340,35 @@ class history {
     }
   }
 
+  // The entry that vouched for a forwarded frame has a record, and that record is the frame's own: its tuple, its direction, the
+  // identity and the place it arrived with, the next hop it left by. Anything else forwards somebody else's traffic.
+  void owns(const frame_facts& f, const verdict& v) {
+    auto& core = box_.core();
+    const record& r = core.table()[v.connection.index];
+    if (r.state == record_state::free || r.revision != v.connection.revision) {
+      wrong_ = "a frame was forwarded for a connection without a record";
+      return;
+    }
+    // Whoever sends first is the opener to the firewall, whatever he is here.
+    const auto direction_in = [&](const auto& t) {
+      return direction_of(core.table().template tuples_of<std::decay_t<decltype(t)>>(v.connection.index), t);
+    };
+    const int direction = r.which != f.which ? -1 : f.which == family::ipv4 ? direction_in(f.v4) : direction_in(f.v6);
+    if (direction < 0) {
+      wrong_ = "a frame was forwarded as another connection's";
+      return;
+    }
+    const direction_record& way = r.directions[direction];
+    if (!(way.who == v.who)) wrong_ = "a frame was forwarded under an identity that is not its record's";
+    if (f.vlan != way.where.vlan) wrong_ = "a frame was forwarded from a place that is not its record's";
+  }
+
   box<tiny_policies> box_;
   bool nat_;
   instant now_;
   u16 vlan_[flows]{};
+  u32 sent_[flows][2]{};  // bytes, by direction
+  std::map<u32, std::pair<u16, instant>> dead_since_;  // by index: revision, and when it was seen first
   u64 punted_ = 0;
   u64 made_ = 0;
   static constexpr u32 kinds = static_cast<u32>(command_kind::count_);

@@ -28,16 +28,24 @@ struct Arbitrary<octep::sim::input> {
       return gen::construct<input>(gen::just(k), std::move(a), std::move(b), std::move(c));
     };
     return gen::weightedOneOf<input>({
-        {12, of(input::kind::frames, below(flows), gen::inRange<u32>(1, 20), below(3))},
+        {12, of(input::kind::frames, below(flows), gen::inRange<u32>(1, 20), gen::weightedElement<u32>({{6, 0U}, {2, 1U}, {2, 2U}, {1, 3U}}))},
+        {6, of(input::kind::stuck, below(flows), gen::inRange<u32>(1, 30), gen::just(0U))},
         {10, of(input::kind::wait, below(9), gen::just(0U), gen::just(0U))},
         // A command that is never answered ends the history's commands, by design: seldom.
         {3, of(input::kind::fault, gen::weightedElement<u32>({{6, 0U}, {6, 1U}, {3, 2U}, {2, 3U}, {1, 4U}, {1, 5U}}), gen::just(0U), gen::just(0U))},
-        {1, of(input::kind::kill, below(4), gen::just(0U), gen::just(0U))},
-        {1, of(input::kind::flush, gen::just(0U), gen::just(0U), gen::just(0U))},
+        {1, of(input::kind::kill, below(4), below(2), gen::just(0U))},
+        {1, of(input::kind::flush, below(2), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::discard, gen::just(0U), gen::just(0U), gen::just(0U))},
-        {1, of(input::kind::set, below(switches), below(2), gen::just(0U))},
-        {5, of(input::kind::until, gen::weightedElement<u32>({{1, 0U}, {4, 1U}, {3, 2U}, {2, 3U}}), gen::just(0U), gen::just(0U))},
+        {2, of(input::kind::set, below(switches), below(2), gen::just(0U))},
+        {7, of(input::kind::until, gen::weightedElement<u32>({{1, 0U}, {4, 1U}, {3, 2U}, {2, 3U}, {3, 4U}, {4, 5U}, {3, 6U}}), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::vlan, below(flows), below(3), gen::just(0U))},
+        {1, of(input::kind::silence, gen::weightedElement<u32>({{1, 0U}, {3, 1U}}), gen::just(0U), gen::just(0U))},
+        {1, of(input::kind::restart, gen::just(0U), gen::just(0U), gen::just(0U))},
+        {2, of(input::kind::neighbour, below(3), gen::just(0U), gen::just(0U))},
+        {1, of(input::kind::route, gen::weightedElement<u32>({{1, 0U}, {2, 1U}}), gen::just(0U), gen::just(0U))},
+        {1, of(input::kind::reload, gen::weightedElement<u32>({{1, 0U}, {3, 1U}}), gen::just(0U), gen::just(0U))},
+        {1, of(input::kind::remove, below(flows), below(2), gen::just(0U))},
+        {1, of(input::kind::keep, below(flows), gen::weightedElement<u32>({{1, 0U}, {3, 1U}}), gen::just(0U))},
     });
   }
 };
@@ -46,7 +54,7 @@ struct Arbitrary<octep::sim::input> {
 namespace octep::sim {
 namespace {
 
-// RC_PARAMS="max_success=5000 max_size=200" makes a campaign of it.
+// Thousands of histories as a test (test/CMakeLists.txt). RC_PARAMS="max_success=50000 max_size=200" makes a campaign of it.
 RC_GTEST_PROP(appliance, keeps_every_law_after_every_step, (bool nat)) {
   const auto inputs = *rc::gen::scale(3.0, rc::gen::arbitrary<std::vector<input>>());
   history h{nat, inputs.size() + 1};
@@ -73,8 +81,8 @@ TEST(appliance, is_made_to_work_by_its_generator) {
 // What the laws are there to survive does happen.
 TEST(appliance, is_brought_to_every_edge_by_its_generator) {
   std::map<std::string, u64> met;
-  for (u64 seed = 1; seed <= 200; ++seed) {
-    const auto inputs = rc::gen::container<std::vector<input>>(80, rc::gen::arbitrary<input>())(rc::Random(seed), 100).value();
+  for (u64 seed = 1; seed <= 400; ++seed) {
+    const auto inputs = rc::gen::container<std::vector<input>>(100, rc::gen::arbitrary<input>())(rc::Random(seed), 100).value();
     history h{seed % 2 == 0, seed};
     for (const input& i : inputs) h.apply(i);
     met["late deactivate"] += h.late(command_kind::deactivate);
@@ -83,13 +91,20 @@ TEST(appliance, is_brought_to_every_edge_by_its_generator) {
       met[std::string("late ") + name(kind)] += h.late(kind);
       met[std::string("refused ") + name(kind)] += h.refused(kind);
     }
-    for (const reason r : {reason::flow_held, reason::flow_closing, reason::flow_other_closing, reason::flow_changed,
+    for (const reason r : {reason::flow_closing, reason::flow_other_closing, reason::flow_changed,
                            reason::nhop_full, reason::auto_full, reason::fast_make_spent, reason::flow_family,
-                           reason::flow_rc_refused, reason::flow_unanswered})
+                           reason::flow_rc_refused, reason::flow_unanswered, reason::flow_held_back, reason::flow_kept_out,
+                           reason::flow_wait_gap, reason::flow_ended, reason::flow_revive_off,
+                           reason::flow_expired, reason::flow_reval, reason::flow_rerouted, reason::flow_port_moved,
+                           reason::flow_removed, reason::flow_made_room, reason::flow_audited, reason::flow_shaped})
       met[name(r)] += h.core().counted(r);
     for (const pass_counter c : {pass_counter::flow_doomed, pass_counter::flow_aborted, pass_counter::flow_reclaimed,
                                  pass_counter::flow_forgot, pass_counter::discards, pass_counter::nhop_shared,
-                                 pass_counter::cmd_unknown_tag})
+                                 pass_counter::cmd_unknown_tag, pass_counter::flow_attached, pass_counter::flow_revived,
+                                 pass_counter::flow_repoint, pass_counter::probe_valid, pass_counter::probe_waits,
+                                 pass_counter::hold_backs, pass_counter::gap_found, pass_counter::gap_expired,
+                                 pass_counter::ka_touched, pass_counter::ka_idle, pass_counter::sweep_dead,
+                                 pass_counter::room_idle, pass_counter::removed_by_hand, pass_counter::far_side_resets})
       met[name(c)] += h.core().counters().value(c);
     for (u32 i = 0; i < h.core().table().capacity(); ++i)
       met["held IPv6"] += h.core().table()[i].state == record_state::held && h.core().table()[i].which == family::ipv6;
