@@ -244,6 +244,15 @@ TEST_F(repoint, that_is_not_answered_dooms_the_connection_which_the_audit_takes_
   EXPECT_EQ(top.references(), 0U);
 }
 
+TEST_F(repoint, gives_up_when_the_connection_was_removed_in_between) {
+  ASSERT_EQ(to_new_hop().kind, next_hop_set);
+  ASSERT_TRUE(top.core().remove(opener));
+  top.answer_it();
+  EXPECT_EQ(top.settle(), (kinds{deactivate, deactivate, reclaim, next_hop_release, next_hop_release, next_hop_release}));
+  EXPECT_EQ(taken_out_for(), reason::flow_removed);
+  EXPECT_EQ(top.references(), 0U);
+}
+
 TEST_F(repoint, gives_up_when_a_discard_fell_in_between) {
   ASSERT_EQ(to_new_hop().kind, next_hop_set);
   top.core().request_discard();

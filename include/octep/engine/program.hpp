@@ -86,8 +86,10 @@ void answered(S& s, const answer& got, instant now) noexcept {
     }
     s.hops.programmed(plan.hop_handle);
     s.counters.add(pass_counter::nhop_set);
-    // A discard that fell in between forgets the record soon; anything else that moved is met by the next frame.
-    if (s.discard_owed || plan.generation != s.generation) return give_up(s, reason::flow_changed);
+    // A discard that fell in between forgets the record soon, a take-out ends it; anything else that moved is met by the next
+    // frame.
+    const bool ends = s.table[plan.index].state != record_state::held;
+    if (ends || s.discard_owed || plan.generation != s.generation) return give_up(s, reason::flow_changed);
     plan.at = program_plan::stage::program;
     return post_next(s, now);
   }
