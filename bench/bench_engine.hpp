@@ -125,7 +125,8 @@ class engine_of {
 
   // Everything until the worker would sleep.
   void poll() {
-    for (step s = core_->next(now_); s.what == step::kind::post; s = core_->next(now_)) core_->answered(s.tag, {}, now_);
+    for (step s = core_->next(now_); s.what == step::kind::post || s.until <= now_; s = core_->next(now_))
+      if (s.what == step::kind::post) core_->answered(s.tag, {}, now_);
   }
 
   // Whether the firewall has a settled state for whatever it is asked about.
