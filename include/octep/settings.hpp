@@ -122,7 +122,7 @@ inline constexpr setting_row setting_rows[] = {
      "From the next hold on."},
     {setting::gap_quiet_us, "gap_quiet_us", "us", 0, 1'000'000, 0,
      "A make waits until both directions were quiet this long: what the host's path takes at most; 0 waits for nothing.",
-     "From the next make on; 0 sets off what waits."},
+     "From the next make on; with 0 what waits goes ahead when it is looked at next."},
     {setting::gap_first_ms, "gap_first_ms", "ms", 0, 1'000, 2, "A first make waits for its gap no longer than this.",
      "From the next make on."},
     {setting::gap_again_ms, "gap_again_ms", "ms", 0, 10'000, 50, "A remake waits for its gap no longer than this.",

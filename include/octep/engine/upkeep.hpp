@@ -37,8 +37,9 @@ OCTEP_PASS_CALL void begin_poll(S& s) noexcept {
   s.upkeep_left = s.values[setting::upkeep_commands];
   s.sweep.to_ask = s.values[setting::sweep_lookups];
   s.sweep.to_pass = s.table.capacity();
-  s.room_sought = S::policies::room == full_table::idle_makes_room && s.room_wanted && s.table.full();
-  s.room.left = s.room_sought ? least(s.values[setting::room_reads], s.table.held()) : 0;
+  const bool wanted = S::policies::room == full_table::idle_makes_room && s.room_wanted && s.table.full();
+  s.room.left = wanted ? least(s.values[setting::room_reads], s.table.held()) : 0;
+  s.room_sought = s.room.left != 0;
   s.room_wanted = false;
 }
 
