@@ -176,7 +176,13 @@ TEST(Counters, KeepTheirNamesAndPlaces) {
                                             "flow_aborted",    "nhop_shared",       "nhop_set",       "nhop_released",
                                             "cmd_posted",      "cmd_refused",       "cmd_unanswered", "cmd_late",
                                             "cmd_unknown_tag", "wait_last_us",      "wait_max_us",    "wait_sum_us",
-                                            "wait_n",          "discards",          "cand_kept",      "flow_forgot"}));
+                                            "wait_n",          "discards",          "cand_kept",      "flow_forgot",
+                                            "flow_attached", "flow_revived", "revive_refused", "flow_repoint",
+                                            "probe_reads", "probe_valid", "probe_pending", "probe_waits",
+                                            "hold_backs", "hold_forgot", "gap_found", "gap_expired",
+                                            "sweep_asked", "sweep_dead", "ka_reads", "ka_touched",
+                                            "ka_idle", "room_idle", "dirty_asked", "notices",
+                                            "notices_lost", "removed_by_hand", "far_side_resets"}));
 }
 
 // The names of the published record that this much of the behaviour moves.

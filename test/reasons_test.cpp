@@ -102,7 +102,21 @@ TEST(Reasons, KeepTheirNamesAndPlaces) {
                                              "auto_off",
                                              "fast_make_spent",
                                              "until_poll",
-                                             "not_asked"};
+                                             "not_asked",
+                                             "flow_held_back",
+                                             "flow_kept_out",
+                                             "flow_wait_gap",
+                                             "flow_ended",
+                                             "flow_pending",
+                                             "flow_gone",
+                                             "flow_revive_off",
+                                             "flow_expired",
+                                             "flow_reval",
+                                             "flow_rerouted",
+                                             "flow_port_moved",
+                                             "flow_removed",
+                                             "flow_made_room",
+                                             "flow_audited"};
   std::vector<std::string> names;
   for (const reason_row& r : reason_rows) names.emplace_back(r.name);
   EXPECT_EQ(names, expected);

@@ -94,7 +94,11 @@ std::string counters_page() {
 
   text += "\n## Candidates that are not made into connections\n\nOne counter a [reason](reasons.md).\n\n" + titles;
   for (const reason_row& r : reason_rows)
-    if (r.is != reason::none && !is_frame_reason(r.is)) text += counter_line(octep::text(r.is));
+    if (r.is != reason::none && !is_frame_reason(r.is) && !is_removal_reason(r.is)) text += counter_line(octep::text(r.is));
+
+  text += "\n## Connections that are taken out\n\nOne counter a [reason](reasons.md).\n\n" + titles;
+  for (const reason_row& r : reason_rows)
+    if (is_removal_reason(r.is)) text += counter_line(octep::text(r.is));
 
   text += "\n## Sums\n\n" + titles;
   text += counter_line(flow_unsettled_text);
@@ -118,7 +122,11 @@ std::string reasons_page() {
 
   text += "\n## A candidate is not made into a connection\n\n" + titles;
   for (const reason_row& r : reason_rows)
-    if (r.is != reason::none && !is_frame_reason(r.is)) text += reason_line(r);
+    if (r.is != reason::none && !is_frame_reason(r.is) && !is_removal_reason(r.is)) text += reason_line(r);
+
+  text += "\n## A connection is taken out\n\n" + titles;
+  for (const reason_row& r : reason_rows)
+    if (is_removal_reason(r.is)) text += reason_line(r);
 
   text += "\n## Nothing\n\n" + titles;
   text += reason_line(row(reason::none));

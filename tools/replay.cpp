@@ -13,8 +13,8 @@ namespace octep::tools {
 namespace {
 
 const char* const not_modelled =
-    "What takes a connection out of hardware again: give-back by the device, the end of a connection, keep-alive. What was "
-    "made stays made, so long captures show more forwarded frames, and a fuller table, than a box would.";
+    "Give-backs for repeated acknowledgements: a replay reads the flags of TCP, not its numbers, so a lossy download shows more "
+    "forwarded frames than a box would. FIN, SYN, RST and the firewall's timers end connections as they do there.";
 
 void add_warnings(replay_sums& sums, const capture& from, bool cut) {
   const auto warn = [&](u64 n, const char* one, const char* more) {

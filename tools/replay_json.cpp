@@ -40,7 +40,7 @@ std::string report_json(const replay_sums& sums, const replay_options& options) 
         {"made", sums.made},
         {"picked_up", sums.picked_up},
         // A frame without an identity, or one that met a held slot word, may be all that a connection had.
-        {"refused", counts(sums.not_made, reason::no_identity, reason::not_asked)}}},
+        {"refused", counts(sums.not_made, reason::no_identity, last_reason)}}},
       {"time_to_made_ms",
        {{"p50", in_ms(sums.time_to_made.percentile(50))},
         {"p99", in_ms(sums.time_to_made.percentile(99))},

@@ -198,7 +198,7 @@ static_assert(sizeof(pass_counter_rows) / sizeof(pass_counter_rows[0]) == pass_c
 // A reason as a counter. `none` is nobody's. The record calls a clash `cand_clash`.
 [[nodiscard]] constexpr counter_text text(reason r) noexcept {
   const char* const counted_as = r == reason::clash ? "cand_clash" : row(r).name;
-  return {counted_as, is_frame_reason(r) ? "frames" : "candidates", row(r).sentence};
+  return {counted_as, is_frame_reason(r) ? "frames" : is_removal_reason(r) ? "connections" : "candidates", row(r).sentence};
 }
 
 // Counters that are sums of their causes (system.md 15).

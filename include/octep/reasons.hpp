@@ -84,11 +84,11 @@ enum class reason : u8 {
   flow_removed,
   flow_made_room,
   flow_audited,
-  far_side_gone,
   count_
 };
 
 inline constexpr usize reason_count = static_cast<usize>(reason::count_);
+inline constexpr reason last_reason = static_cast<reason>(reason_count - 1);
 inline constexpr reason first_frame_reason = reason::not_ip;
 inline constexpr reason last_frame_reason = reason::clash;
 
@@ -96,6 +96,9 @@ inline constexpr reason last_frame_reason = reason::clash;
 [[nodiscard]] constexpr bool is_frame_reason(reason r) noexcept {
   return r >= first_frame_reason && r <= last_frame_reason;
 }
+
+// A reason why a connection that was held is not any more.
+[[nodiscard]] constexpr bool is_removal_reason(reason r) noexcept { return r >= reason::flow_ended && r <= reason::flow_audited; }
 
 struct reason_row {
   reason is;
@@ -207,7 +210,6 @@ inline constexpr reason_row reason_rows[] = {
      "Frames of it, and room in the table."},
     {reason::flow_audited, "flow_audited", "A command about it went unanswered, so it was taken out when the far side spoke again.",
      "The next poll."},
-    {reason::far_side_gone, "far_side_gone", "The far side is gone: nothing is posted until it was reset.", "Its reset."},
 };
 
 static_assert(sizeof(reason_rows) / sizeof(reason_rows[0]) == reason_count);
