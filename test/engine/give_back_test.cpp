@@ -331,8 +331,8 @@ TEST_F(give_back, whose_read_is_refused_says_nothing_and_the_next_frame_asks_aga
 // --- what ends it -------------------------------------------------------------------------------------------
 
 TEST_F(give_back, ends_the_requests_of_its_frames_with_the_connection) {
-  // Fifteen frames of each direction while it is held: one more would ask for a make.
-  for (int i = 0; i < 15; ++i) {
+  // Twenty-four frames of each direction while it is held: of what asked then, eight more would ask again.
+  for (int i = 0; i < 24; ++i) {
     frame();
     frame_back();
   }

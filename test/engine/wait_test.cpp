@@ -255,7 +255,7 @@ TEST_F(hold_back, costs_a_kick_at_each_doubling_of_a_count_and_no_more) {
   EXPECT_GE(top.count(reason::flow_held_back), 1U);
 }
 
-TEST_F(hold_back, is_not_spent_twice_by_what_makes_room_for_it) {
+TEST_F(hold_back, of_another_that_ends_first_is_forgotten_and_counted_where_there_is_no_room) {
   bench_top<> small{{.connections = 4, .next_hops = 4, .ipv6_connections = false, .holds = 1}};
   (void)small.core().set(setting::revive, 0, small.now);
   for (u32 n = 1; n <= 2; ++n) {
