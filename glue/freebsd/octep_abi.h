@@ -51,7 +51,7 @@ enum octep_status {
 	OCTEP_NO_ROOM = 4,	/* a block is too small or not aligned to 64 */
 	OCTEP_BELOW = 5,	/* a setting below its range */
 	OCTEP_ABOVE = 6,
-	OCTEP_NO_SUCH = 7	/* a setting, counter, reason or ring number */
+	OCTEP_NO_SUCH = 7	/* a setting, counter, reason or ring number, or a connection */
 };
 
 enum octep_device { OCTEP_XGS3300 = 0, OCTEP_XGS136 = 1 };
@@ -213,7 +213,7 @@ struct octep_event {
 /*
  * The world.  `size` is sizeof(struct octep_ops).  No hook may sleep or call
  * back into the core.  kick is called by rings, and under the pass lock by
- * octep_set and octep_request_discard; the rest under the pass lock.
+ * octep_set and whatever asks for work; the rest under the pass lock.
  */
 struct octep_ops {
 	octep_u64 size;
@@ -285,6 +285,22 @@ void octep_answered(struct octep_core *, octep_u64 tag, const struct octep_answe
 int octep_set(struct octep_core *, octep_u32 setting, octep_u32 value, octep_u64 now_us) OCTEP_NOEXCEPT;
 octep_u32 octep_get(const struct octep_core *, octep_u32 setting) OCTEP_NOEXCEPT;
 void octep_request_discard(struct octep_core *) OCTEP_NOEXCEPT;
+/* (p) Rules, routes or neighbours changed; states were killed or flushed; the state of one connection ended. */
+void octep_changed(struct octep_core *) OCTEP_NOEXCEPT;
+void octep_states_gone(struct octep_core *) OCTEP_NOEXCEPT;
+int octep_state_gone(struct octep_core *, const struct octep_tuple *) OCTEP_NOEXCEPT;	/* NO_SUCH: not held */
+/* (p) The far side restarted and knows nothing; it is gone, and nothing is posted until it was reset. */
+void octep_far_side_reset(struct octep_core *, octep_u64 now_us) OCTEP_NOEXCEPT;
+void octep_far_side_gone(struct octep_core *, octep_u64 now_us) OCTEP_NOEXCEPT;
+/*
+ * (p) By hand.  A connection is named by either of its tuples as they arrive;
+ * keep_out holds until let_in.  NO_SUCH: not held, not kept out; NO_ROOM: the
+ * list of those kept out is full, or an earlier host is still being removed.
+ */
+int octep_remove(struct octep_core *, const struct octep_tuple *) OCTEP_NOEXCEPT;
+int octep_remove_host(struct octep_core *, octep_u32 family, const octep_u8 address[OCTEP_ADDRESS_BYTES]) OCTEP_NOEXCEPT;
+int octep_keep_out(struct octep_core *, const struct octep_tuple *) OCTEP_NOEXCEPT;
+int octep_let_in(struct octep_core *, const struct octep_tuple *) OCTEP_NOEXCEPT;
 octep_u32 octep_held(const struct octep_core *) OCTEP_NOEXCEPT;
 
 /* (a) Settings, counters and reasons by number, from 0; NO_SUCH past the last. */

@@ -366,6 +366,38 @@ octep_u32 octep_get(const octep_core* core, octep_u32 number) noexcept {
 
 void octep_request_discard(octep_core* core) noexcept { core->engine.request_discard(); }
 
+void octep_changed(octep_core* core) noexcept { core->engine.changed(); }
+void octep_states_gone(octep_core* core) noexcept { core->engine.states_gone(); }
+void octep_far_side_reset(octep_core* core, octep_u64 now_us) noexcept { core->engine.far_side_reset({now_us}); }
+void octep_far_side_gone(octep_core* core, octep_u64 now_us) noexcept { core->engine.far_side_gone({now_us}); }
+
+// IPv6 connections are none of this unit's: no tuple of theirs is held or made.
+int octep_state_gone(octep_core* core, const octep_tuple* t) noexcept {
+  tuple4 tuple;
+  from_c(*t, tuple);
+  return t->family == OCTEP_IPV4 && core->engine.state_gone(tuple) ? OCTEP_OK : OCTEP_NO_SUCH;
+}
+int octep_remove(octep_core* core, const octep_tuple* t) noexcept {
+  tuple4 tuple;
+  from_c(*t, tuple);
+  return t->family == OCTEP_IPV4 && core->engine.remove(tuple) ? OCTEP_OK : OCTEP_NO_SUCH;
+}
+int octep_remove_host(octep_core* core, octep_u32 number, const octep_u8* address) noexcept {
+  if (number != OCTEP_IPV4) return OCTEP_NO_SUCH;
+  return core->engine.remove_host(family::ipv4, {load_le32(address), 0, 0, 0}) ? OCTEP_OK : OCTEP_NO_ROOM;
+}
+int octep_keep_out(octep_core* core, const octep_tuple* t) noexcept {
+  tuple4 tuple;
+  from_c(*t, tuple);
+  if (t->family != OCTEP_IPV4) return OCTEP_NO_SUCH;
+  return core->engine.keep_out(tuple) ? OCTEP_OK : OCTEP_NO_ROOM;
+}
+int octep_let_in(octep_core* core, const octep_tuple* t) noexcept {
+  tuple4 tuple;
+  from_c(*t, tuple);
+  return t->family == OCTEP_IPV4 && core->engine.let_in(tuple) ? OCTEP_OK : OCTEP_NO_SUCH;
+}
+
 octep_u32 octep_held(const octep_core* core) noexcept { return core->engine.table().held(); }
 
 int octep_setting(octep_u32 number, octep_setting_text* out) noexcept {

@@ -321,6 +321,84 @@ TEST_F(border, has_settings_counters_and_reasons_by_number_each_name_once) {
   EXPECT_TRUE(counters.contains("flow_wait_other"));
 }
 
+TEST_F(border, carries_what_operators_and_the_kernel_tell) {
+  ASSERT_EQ(create(), OCTEP_OK);
+  know_the_state();
+  const auto settle = [&] {
+    std::vector<int> kinds;
+    octep_step s{};
+    for (octep_next(core, now, &s); s.kind == OCTEP_POST || s.until_us <= now; octep_next(core, now, &s)) {
+      if (s.kind != OCTEP_POST) continue;
+      kinds.push_back(s.command.kind);
+      const octep_answer done{};
+      octep_answered(core, s.tag, &done, now += 25);
+    }
+    return kinds;
+  };
+  const auto make = [&] {
+    now += 2'000'000;
+    (void)settle();
+    for (int i = 0; i < 16; ++i) (void)punt(true, 100), (void)punt(false, 101);
+    (void)settle();
+    return octep_held(core);
+  };
+  const std::vector<int> take_out{OCTEP_COMMAND_DEACTIVATE, OCTEP_COMMAND_DEACTIVATE, OCTEP_COMMAND_RECLAIM,
+                                  OCTEP_COMMAND_NEXT_HOP_RELEASE, OCTEP_COMMAND_NEXT_HOP_RELEASE};
+  octep_tuple t{};
+  t.protocol = 6;
+  const octep_u8 a[] = {192, 168, 1, 10}, b[] = {198, 51, 100, 7};
+  std::copy(a, a + 4, t.source);
+  std::copy(b, b + 4, t.destination);
+  t.source_port[0] = 40'000 >> 8, t.source_port[1] = 40'000 & 0xff;
+  t.destination_port[0] = 443 >> 8, t.destination_port[1] = 443 & 0xff;
+  octep_tuple v6 = t;
+  v6.family = OCTEP_IPV6;
+
+  EXPECT_EQ(octep_remove(core, &t), OCTEP_NO_SUCH) << "nothing is held yet";
+  ASSERT_EQ(make(), 1U);
+  EXPECT_EQ(octep_remove(core, &v6), OCTEP_NO_SUCH);
+  EXPECT_EQ(octep_remove(core, &t), OCTEP_OK);
+  EXPECT_EQ(settle(), take_out);
+  ASSERT_EQ(make(), 1U);
+  EXPECT_EQ(octep_state_gone(core, &t), OCTEP_OK);
+  EXPECT_EQ(settle(), take_out);
+  ASSERT_EQ(make(), 1U);
+  octep_u8 host[OCTEP_ADDRESS_BYTES] = {203, 0, 113, 1};
+  EXPECT_EQ(octep_remove_host(core, OCTEP_IPV6, host), OCTEP_NO_SUCH);
+  EXPECT_EQ(octep_remove_host(core, OCTEP_IPV4, host), OCTEP_OK);
+  EXPECT_EQ(octep_remove_host(core, OCTEP_IPV4, host), OCTEP_NO_ROOM) << "one at a time";
+  EXPECT_EQ(settle(), take_out) << "the address it is translated to is an end of it";
+  ASSERT_EQ(make(), 1U);
+  EXPECT_EQ(octep_keep_out(core, &t), OCTEP_OK);
+  EXPECT_EQ(settle(), take_out);
+  EXPECT_EQ(make(), 0U);
+  EXPECT_GE(counter("flow_kept_out"), 1U);
+  EXPECT_EQ(octep_let_in(core, &t), OCTEP_OK);
+  EXPECT_EQ(octep_let_in(core, &t), OCTEP_NO_SUCH);
+  ASSERT_EQ(make(), 1U);
+  h.alive = false;
+  octep_states_gone(core);
+  EXPECT_EQ(settle(), take_out);
+  h.alive = true;
+  ASSERT_EQ(make(), 1U);
+  h.state.verdict = 0;
+  h.state.opener_translated.word[1] ^= 1;
+  octep_changed(core);
+  EXPECT_EQ(settle(), take_out) << "it is translated otherwise now";
+  h.state.opener_translated.word[1] ^= 1;
+  ASSERT_EQ(make(), 1U);
+  octep_far_side_reset(core, now);
+  EXPECT_EQ(settle(), std::vector<int>{});
+  EXPECT_EQ(octep_held(core), 0U);
+  ASSERT_EQ(make(), 1U);
+  octep_far_side_gone(core, now);
+  EXPECT_EQ(octep_remove(core, &t), OCTEP_OK);
+  octep_step s{};
+  octep_next(core, now += 10'000'000, &s);
+  EXPECT_EQ(s.kind, OCTEP_IDLE);
+  EXPECT_EQ(s.until_us, OCTEP_NEVER);
+}
+
 TEST_F(border, switches_off_by_one_discard_and_then_silence) {
   ASSERT_EQ(create(), OCTEP_OK);
   ASSERT_EQ(octep_set(core, 0, 0, now), OCTEP_OK);
