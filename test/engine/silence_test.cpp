@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
 #include "test/engine/far_side.hpp"
 
@@ -325,6 +326,208 @@ TEST_P(every_stage, is_switched_off_by_one_discard_and_then_silence) {
 INSTANTIATE_TEST_SUITE_P(of, every_stage, ::testing::Range(0, static_cast<int>(stage::count_)),
                          [](const auto& of) { return stage_names[of.param]; });
 
+// --- all of it in any order ------------------------------------------------------------------------------------
+
+// What may happen, drawn and shrunk as pairs of this and a number. From `discarded` on: seldom.
+enum class happens : u8 {
+  frames,        // of both directions
+  frame,         // of one
+  closing,
+  second,        // goes by, the far side answers
+  moment,
+  silence,       // the next command is answered late: done
+  silence_no,    // or refused
+  refusal,       // the next command is refused
+  given_back,    // reads of entries say so from now on, or not
+  kill,
+  killed_named,
+  live,
+  removed,
+  host_removed,
+  kept_out,
+  let_in,
+  moved,         // ways out
+  judged,        // otherwise by the firewall
+  discarded,
+  reset,
+  gone,
+  off,
+  on,
+  count_
+};
+
+[[nodiscard]] const char* name(happens what) {
+  constexpr const char* names[] = {"frames",       "frame",  "closing",     "second",   "moment", "silence", "silence_no", "refusal",
+                                   "given_back",   "kill",   "killed_named", "live",    "removed", "host_removed", "kept_out", "let_in",
+                                   "moved",        "judged", "discarded",   "reset",    "gone",   "off",     "on"};
+  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<usize>(happens::count_));
+  return names[static_cast<usize>(what)];
+}
+void showValue(happens what, std::ostream& out) { out << name(what); }
+
+struct anything {
+  live_top<> top{8, 3};
+  static constexpr u32 flows = 12;
+  u32 next_id = 100;
+  std::map<u32, u32> ids;  // of flow(n), direction 0; the other has the next
+  bool gives_back = false;
+  bool is_gone = false;
+  u32 next_state = 1'000;
+
+  anything() {
+    (void)top.core().set(setting::upkeep_commands, 4, top.now);
+    top.world.firewall.lasts = from_s(20);
+    for (u32 n = 1; n <= flows; ++n) {
+      top.know(n);
+      rename(n);
+    }
+  }
+  // A tuple has another identity when its microflow is another: the one before is gone.
+  void rename(u32 n) {
+    for (u32 d = 0; d < 2; ++d) {
+      const u32 word = identity::make(ids[n] + d, 1).word;
+      top.far.dead.insert(word);
+      top.far.microflows.erase(word);
+    }
+    ids[n] = next_id += 2;
+  }
+  [[nodiscard]] firewall_answer<tuple4>& state(u32 n) { return top.world.firewall.known4[n - 1]; }
+  [[nodiscard]] answer said(const command& c) {
+    answer a = top.far.execute(c);
+    if (c.kind == read_entry && gives_back && a.entry == entry_state::valid) {
+      a.entry = entry_state::pending;
+      a.identical = 10;
+    }
+    return a;
+  }
+  void refuse(const command& c) {
+    if (c.kind == next_hop_release) top.far.hops.erase(c.target.index);
+    top.answer_it(answer_code::refused);
+  }
+  // Up to then, every command answered.
+  void pass(microseconds d) {
+    const instant end = top.now + d;
+    for (;;) {
+      const command c = top.posted();
+      if (c.kind != none) {
+        top.answer_it(answer_code::done, said(c));
+        continue;
+      }
+      const instant until = top.next().until;
+      if (end < until) break;
+      top.now = greatest(until, top.now);
+    }
+    top.now = end;
+  }
+  // The next command, should one be posted within a second.
+  [[nodiscard]] command next_command() {
+    for (int i = 0; i < 11; ++i) {
+      if (const command c = top.posted(); c.kind != none) return c;
+      top.now = top.now + from_ms(100);
+    }
+    return {};
+  }
+
+  void happen(happens what, u32 number) {
+    const u32 n = number % flows + 1;
+    switch (what) {
+      case happens::frames: top.both(flow(n), ids[n], 16); break;
+      case happens::frame: (void)top.frame(number % 2 == 0 ? flow(n) : reverse(flow(n)), number % 2 == 0 ? 1 : 2, ids[n] + number % 2); break;
+      case happens::closing: (void)top.frame(flow(n), 1, ids[n], true); break;
+      case happens::second: pass(from_s(1)); break;
+      case happens::moment: pass({number % 20'000}); break;
+      case happens::silence:
+      case happens::silence_no: {
+        const command c = next_command();
+        if (c.kind == none) break;
+        top.now = top.now + from_ms(2'500);
+        RC_ASSERT(top.next().what == step::kind::wait);
+        if (number % 3 == 0) (void)top.core().remove(flow(n));
+        if (number % 5 == 0) (void)top.core().state_gone(reverse(flow(n)));
+        if (what == happens::silence)
+          top.answer_it(answer_code::done, said(c));
+        else
+          refuse(c);
+        break;
+      }
+      case happens::refusal:
+        if (const command c = next_command(); c.kind != none) refuse(c);
+        break;
+      case happens::given_back: gives_back = number % 2 == 0; break;
+      case happens::kill:
+      case happens::killed_named:
+        for (const state_id id : state(n).states) top.world.firewall.dead.push_back(id.value);
+        state(n).found = false;
+        if (what == happens::killed_named) (void)top.core().state_gone(flow(n));
+        break;
+      case happens::live:
+        state(n) = settled_state(flow(n), ++next_state);
+        rename(n);
+        break;
+      case happens::removed: (void)top.core().remove(flow(n)); break;
+      case happens::host_removed: (void)top.core().remove_host(family::ipv4, detail::widen(inside(n))); break;
+      case happens::kept_out: (void)top.core().keep_out(flow(n)); break;
+      case happens::let_in: (void)top.core().let_in(flow(n)); break;
+      case happens::moved:
+        top.world.next_hops.changed_port = static_cast<u16>(number % 3);
+        top.core().changed();
+        break;
+      case happens::judged:
+        state(n).verdict = number % 2 == 0 ? reason::flow_shaped : reason::none;
+        top.core().changed();
+        break;
+      case happens::discarded: top.core().request_discard(); break;
+      case happens::reset: reset(); break;
+      case happens::gone:
+        top.core().far_side_gone(top.now);
+        is_gone = true;
+        break;
+      case happens::off: (void)top.core().set(setting::enable, 0, top.now); break;
+      case happens::on: (void)top.core().set(setting::enable, 1, top.now); break;
+      case happens::count_: break;
+    }
+  }
+  void reset() {
+    top.far.restart();
+    for (u32 n = 1; n <= flows; ++n) rename(n);
+    top.core().far_side_reset(top.now);
+    is_gone = false;
+  }
+  // Whatever is owed has been done, and nothing is in between.
+  void rests() {
+    if (is_gone) reset();
+    gives_back = false;
+    for (int i = 0; i < 5; ++i) pass(from_s(1));
+    for (u32 i = 0; i < top.core().table().capacity(); ++i) {
+      const record_state is = top.core().table()[i].state;
+      RC_ASSERT(is == record_state::free || is == record_state::held);
+      if (is == record_state::held) RC_ASSERT(top.world.firewall.alive(top.core().table()[i].states, top.now));
+    }
+    RC_ASSERT(top.broken() == "");
+    RC_ASSERT(top.references() == 2 * top.core().table().held());
+  }
+};
+
+[[nodiscard]] rc::Gen<std::vector<std::pair<happens, u32>>> histories() {
+  const auto often = rc::gen::element(happens::frames, happens::frames, happens::frame, happens::second, happens::moment);
+  const auto at_times = rc::gen::map(rc::gen::inRange(0, static_cast<int>(happens::discarded)), [](int k) { return static_cast<happens>(k); });
+  const auto seldom = rc::gen::element(happens::discarded, happens::reset, happens::gone, happens::off, happens::on);
+  const auto kind = rc::gen::weightedOneOf<happens>({{12, often}, {12, at_times}, {1, seldom}});
+  return rc::gen::container<std::vector<std::pair<happens, u32>>>(rc::gen::pair(kind, rc::gen::inRange<u32>(0, 20'000)));
+}
+
+RC_GTEST_PROP(whatever, happens_ends_with_both_sides_of_one_mind, ()) {
+  const auto drawn = *histories();
+  anything all;
+  for (const auto& [what, number] : drawn) all.happen(what, number);
+  all.rests();
+  RC_CLASSIFY(all.top.core().table().held() != 0, "holds some at last");
+  RC_CLASSIFY(all.top.count(pass_counter::auto_made) != 0, "made some");
+  RC_CLASSIFY(all.top.count(pass_counter::flow_doomed) != 0, "doomed some");
+  RC_CLASSIFY(all.top.count(pass_counter::flow_repoint) != 0, "repointed some");
+  RC_CLASSIFY(all.top.count(pass_counter::flow_revived) != 0, "revived some");
+}
+
 // --- while everything is being forgotten --------------------------------------------------------------------
 
 struct forgetting : ::testing::TestWithParam<bool> {
@@ -535,7 +738,7 @@ TEST(age, past_71_minutes_is_shown_right_from_any_base) {
     live_top<> top{8, 8, instant{base_ms * 1'000}};
     (void)top.frame(flow(1), 1, 10);
     const instant punted = top.now;
-    for (const u64 minutes : {70, 71, 72, 80, 150, 1'500}) {
+    for (const u64 minutes : {70U, 71U, 72U, 80U, 150U, 1'500U}) {
       top.run_to(punted + from_s(minutes * 60));
       candidate<tuple4> seen;
       ASSERT_EQ(top.core().candidates_for<tuple4>().find(flow(1), top.core().hash_of(flow(1)), seen), got::one);

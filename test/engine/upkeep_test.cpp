@@ -14,7 +14,6 @@ using enum command_kind;
 
 constexpr u64 minute = 60'000'000;
 constexpr u64 hour = 60 * minute;
-constexpr u64 day = 24 * hour;
 
 [[nodiscard]] constexpr microseconds hours(u64 n) { return {n * hour}; }
 
