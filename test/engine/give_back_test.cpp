@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <vector>
 
 #include "test/engine/held.hpp"
 
@@ -213,7 +214,7 @@ TEST_F(give_back, that_no_frame_tells_of_is_not_read_when_a_wait_ends) {
 }
 
 TEST_F(give_back, again_and_again_doubles_its_wait_to_half_a_second) {
-  for (const u64 ms : {10, 20, 40, 80, 160, 320, 500, 500}) {
+  for (const u64 ms : std::vector<u64>{10, 20, 40, 80, 160, 320, 500, 500}) {
     const instant begins = top.now;
     read_answers(given_back());
     revive();
@@ -398,7 +399,7 @@ std::map<u64, u64> makes_by_poll(held& f, const answer& read, u64 step_us) {
 }
 
 TEST_F(give_back, whose_frames_go_on_is_made_again_once_a_poll) {
-  for (const u64 step_us : {300, 1'000, 7'000}) {
+  for (const u64 step_us : std::vector<u64>{300, 1'000, 7'000}) {
     u64 all = 0;
     for (const auto& [poll, makes] : makes_by_poll(*this, entry(entry_state::reclaimed), step_us)) {
       EXPECT_LE(makes, 1U) << "poll " << poll << ", frames every " << step_us << " us";

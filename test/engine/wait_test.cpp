@@ -90,7 +90,7 @@ TEST_F(hold_back, ends_at_a_deadline_and_is_made_then_from_what_stands_in_the_ta
 }
 
 TEST_F(hold_back, doubles_from_a_second_to_a_minute) {
-  for (const u64 s : {1, 2, 4, 8, 16, 32, 60, 60}) {
+  for (const u64 s : std::vector<u64>{1, 2, 4, 8, 16, 32, 60, 60}) {
     bounce();
     ASSERT_EQ(held_until(), top.now + from_s(s)) << s;
     through_hold();
