@@ -101,7 +101,10 @@ TEST(Settings, KeepTheirNamesAndPlaces) {
   EXPECT_EQ(names,
             (std::vector<std::string>{"enable", "auto", "fast", "fast_make", "fast_make_log2", "cand_age", "ipv6",
                                       "poll_ms", "run_gap_ms", "run_attempts", "poll_commands", "make_per_run",
-                                      "make_per_sec", "cmd_step_us", "cmd_limit_ms", "udp_oneway_ms"}));
+                                      "make_per_sec", "cmd_step_us", "cmd_limit_ms", "udp_oneway_ms", "revive", "keepalive",
+                                      "probe_gap_ms", "revive_min_ms", "revive_max_ms", "revive_peace_ms", "hold_fresh_ms",
+                                      "hold_min_ms", "hold_max_ms", "gap_quiet_us", "gap_first_ms", "gap_again_ms",
+                                      "sweep_lookups", "upkeep_commands", "dirty_lookups", "room_reads"}));
 }
 
 // The defaults that the behaviour's page names, by hand.
@@ -122,7 +125,23 @@ TEST(Settings, DefaultsAreThoseOfTheBehaviour) {
                                                          {setting::make_per_sec, 64},
                                                          {setting::cmd_step_us, 20},
                                                          {setting::cmd_limit_ms, 2'000},
-                                                         {setting::udp_oneway_ms, 3'000}};
+                                                         {setting::udp_oneway_ms, 3'000},
+                                                         {setting::revive, 1},
+                                                         {setting::keepalive, 1},
+                                                         {setting::probe_gap_ms, 5},
+                                                         {setting::revive_min_ms, 10},
+                                                         {setting::revive_max_ms, 500},
+                                                         {setting::revive_peace_ms, 1'000},
+                                                         {setting::hold_fresh_ms, 10'000},
+                                                         {setting::hold_min_ms, 1'000},
+                                                         {setting::hold_max_ms, 60'000},
+                                                         {setting::gap_quiet_us, 0},
+                                                         {setting::gap_first_ms, 2},
+                                                         {setting::gap_again_ms, 50},
+                                                         {setting::sweep_lookups, 256},
+                                                         {setting::upkeep_commands, 64},
+                                                         {setting::dirty_lookups, 64},
+                                                         {setting::room_reads, 16}};
   EXPECT_EQ(expected.size(), setting_count);
   for (const auto& [which, value] : expected) EXPECT_EQ(s[which], value) << row(which).name;
 }
