@@ -191,7 +191,7 @@ template <tuple_type Tuple, class S>
   s.making.frames = m.hand.count;
   s.making.generation = s.generation;
   s.doing = operation::make;
-  tell_connection(s, event_kind::make_begins, index, reason::none, by, now);
+  tell_connection(s, event_kind::make_begins, index, reason::none, by, now, m.direction);
   post_next(s, now);
   return reason::none;
 }
@@ -207,7 +207,7 @@ void made(S& s, instant now) noexcept {
   s.schedule(index);
   s.counters.add(pass_counter::auto_made);
   if (s.making.by == asker::run) s.counters.add(pass_counter::fast_made);
-  tell_connection(s, event_kind::made, index, reason::none, s.making.by, now);
+  tell_connection(s, event_kind::made, index, reason::none, s.making.by, now, s.making.direction);
   // Asked before the candidates are read: a mark is news only while nobody has. A ring may set one in between, or hold the
   // word while it is asked for, so the reading asks again.
   const reason ended = records::moved(s, index, s.making.generation, s.making.direction, now);
