@@ -115,4 +115,18 @@ inline constexpr microseconds flood_spacing{30};
 inline constexpr u32 zipf_flows = 1'000;
 inline constexpr u32 zipf_exchanges_a_second = 5'000;
 
+// record.md R10: the other traffic beside it. Ours: tuples a second that no connection is made of. A slot of one place then keeps a
+// candidate for half a minute on average: the recorded runs lost one of two at 8 s and the one at 20 s, and kept those between.
+inline constexpr u32 bystanders_a_second = 2;
+// record.md R11: a ping sends once a second.
+inline constexpr microseconds ping_period = from_s(1);
+// record.md R14: frames of the download, a second, in eighths of a microsecond: 12.5 us from one to the next.
+inline constexpr u32 fast_download_eighths = 100;
+// record.md R19: 159 give-backs of four streams in thirty seconds: one a stream each 755 ms on average, loosely (ours).
+inline constexpr microseconds between_give_backs{30'000'000 / 159 * 4};
+// Ours: a slow one of their streams, so that half a minute of four costs no minute: shares are of time, not of frames.
+inline constexpr microseconds slow_download_period = from_ms(1);
+// record.md R22: frames that go on. Ours: one a tick.
+inline constexpr microseconds going_on_period = from_ms(1);
+
 }  // namespace octep::sim
