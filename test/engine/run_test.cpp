@@ -144,6 +144,30 @@ TEST_F(run, reads_the_frames_of_held_connections_first) {
   EXPECT_EQ(top.count(pass_counter::fast_runs), 2U);
 }
 
+TEST_F(run, asks_again_for_those_it_had_no_attempt_left_for) {
+  (void)top.core().set(setting::run_attempts, 1, top.now);
+  for (u32 n = 1; n <= 2; ++n) {
+    known(n);
+    top.both(flow(n), 100 * n, 16);
+  }
+  top.settle();
+  ASSERT_EQ(top.core().table().held(), 2U);
+  top.now.us += 10'000;
+  top.settle();
+  for (u32 n = 1; n <= 2; ++n) (void)top.frame(flow(n), 1, 100 * n);  // one frame each, then silence
+  const auto read = [&] {
+    const command c = top.posted();
+    answer valid;
+    valid.entry = entry_state::valid;
+    valid.entry_revision = c.target.revision;
+    top.answer_it(answer_code::done, valid);
+    return c.kind == read_entry && top.settle().empty();
+  };
+  EXPECT_TRUE(read());
+  top.now.us += 5'000;
+  EXPECT_TRUE(read()) << "without a frame, a kick or a poll";
+}
+
 TEST_F(run, ends_at_its_next_boundary_when_runs_are_switched_off) {
   for (u32 n = 1; n <= 3; ++n) {
     known(n);

@@ -133,6 +133,8 @@ template <class S>
     skip_quiet(s);
     if (half_is_over(s)) {
       if (s.run.doing == run_state::half::held && s.values.on(setting::fast)) {
+        // Whoever stands behind the last attempt asked by one frame, and may send no other.
+        s.run.passed_over |= s.run.at.slot != passing::slots_of_both<S>;
         s.run.doing = run_state::half::makes;
         s.run.at = {};
         continue;
