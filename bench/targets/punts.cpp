@@ -92,9 +92,37 @@ void measure(report& out, const options& o, u32 flows, order by) {
           fmt::format("whole punt, {} flows {}, {} held", flows, name_of(by), held_by_engine), r, "octep", 0.75);
 }
 
+// What keeping connections true costs a frame that belongs to none: the same stream into an engine that holds, holds back and
+// reads stamps, and into one that never held anything.
+void measure_cost_of_holding(report& out, const options& o) {
+  const auto all = flows_of(256, 2);
+  const stream s{all, order::uniform, 1};
+  const frames f{s};
+  const punt_metadata from{identity::make(7, 1), 1, {}};
+  race r{window_length};
+  const auto enter = [&](role as, const char* name, bool holds) {
+    const auto core = std::make_shared<host_engine>();
+    if (holds) core->hold(flows_of(held_by_engine, 3));
+    r.enter(as, name, [core, &f, from, now = core->now().us](u64 turn) mutable {
+      u64 sum = 0;
+      for (const frame_bytes& b : f.window(turn)) {
+        now += 12;
+        const punt_result said = (*core)->punt(0, {b.bytes, sizeof b.bytes, sizeof b.bytes}, from, {now});
+        sum += said.kicked + static_cast<u64>(said.why);
+      }
+      return sum;
+    });
+  };
+  enter(role::ours, "octep", true);
+  enter(role::rival, "octep that holds nothing", false);
+  r.run(5, o.rounds(90));
+  out.add("P2-holding", fmt::format("whole punt, 256 flows uniform, {} held", held_by_engine), r, "octep", 1.05);
+}
+
 }  // namespace
 
 void measure_punts(report& out, const options& o) {
+  measure_cost_of_holding(out, o);
   for (const u32 flows : {64U, 256U, 1'022U})
     for (const order by : {order::uniform, order::zipf}) measure(out, o, flows, by);
 }
