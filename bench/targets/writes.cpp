@@ -78,9 +78,10 @@ class naive_records {
   keyed_mix mix_{hash_key};
 };
 
-// A tick every 64 frames.
+// A tick every 64 frames. What arrived is a local copy: a receive path has it in registers, and so has every contestant here.
 template <class Writer>
-u64 write_all(Writer& writer, std::span<const tuple4> frames, u64& sent, arrival& frame) {
+u64 write_all(Writer& writer, std::span<const tuple4> frames, u64& sent, const arrival& as) {
+  arrival frame = as;
   u64 sum = 0;
   for (const tuple4& t : frames) {
     frame.at = tick{static_cast<u32>(sent++ >> 6)};
