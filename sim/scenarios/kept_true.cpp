@@ -96,7 +96,8 @@ emptied_table discard_of_flows(const design& d, u64 seed) {
   rig r{d, seed};
   emptied_table out;
   out.places = u64{d.slots} * d.places;
-  // Every place is written, by whoever comes: strangers a slot at a time, as many as it has places. Two hundred a second.
+  // Every place is written, by whoever comes: strangers a slot at a time, as many as it has places. Two hundred a
+  // second.
   instant now = {1'000'000};
   for (u32 slot = 0; slot < d.slots; ++slot)
     for (u32 place = 0; place < d.places; ++place, now = now + from_ms(5)) (void)datagram(r, r.stranger(slot), 1, now);

@@ -1,5 +1,6 @@
-// Rows of the record about connections that are held, or ended (R10, R11, R14, R18, R19, R22): what was made stays true, and what
-// goes is not made again too soon. Each is one run of one design in virtual time, and nothing but its seed decides it.
+// Rows of the record about connections that are held, or ended (R10, R11, R14, R18, R19, R22): what was made stays
+// true, and what goes is not made again too soon. Each is one run of one design in virtual time, and nothing but its
+// seed decides it.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,8 @@ namespace octep::sim::scenarios {
 // R10: one exchange, a gap, then only the opening direction for two seconds; one real question at the end.
 struct after_a_gap {
   bool made = false;
-  bool answer_attached = false;  // the answer's frames came under another identity, and its direction was programmed anew
+  bool answer_attached =
+      false;  // the answer's frames came under another identity, and its direction was programmed anew
   bool answered_in_hardware = false;
 };
 [[nodiscard]] after_a_gap one_exchange_and_a_gap(const design& d, u32 gap_s, u64 seed);
@@ -47,8 +49,8 @@ struct emptied_table {
 };
 [[nodiscard]] emptied_table discard_of_flows(const design& d, u64 seed);
 
-// R19: downloads that are given back now and then. `ends_by_syn`: a connection counts as ending from its first frames' SYN on,
-// until it is taken out and made again.
+// R19: downloads that are given back now and then. `ends_by_syn`: a connection counts as ending from its first frames'
+// SYN on, until it is taken out and made again.
 struct marked_by_syn {
   double share = 0;  // of the downloads' frames that were forwarded
   u64 given_back = 0;

@@ -24,7 +24,8 @@ design recorded_without_marks() {
 }
 
 std::optional<u64> places_written(appliance& of) {
-  using default_table = replay_policies<rank_and_lot, default_policies::geometry.slots, default_policies::geometry.places>;
+  using default_table =
+      replay_policies<rank_and_lot, default_policies::geometry.slots, default_policies::geometry.places>;
   u64 written = 0;
   if (count_places<p4_b1>(of, written) || count_places<default_table>(of, written)) return written;
   return std::nullopt;

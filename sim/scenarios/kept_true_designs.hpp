@@ -7,7 +7,8 @@
 
 namespace octep::sim::scenarios {
 
-// Places of IPv4 that hold a candidate, read or not; nothing where the appliance is of another design than p4 and the default.
+// Places of IPv4 that hold a candidate, read or not; nothing where the appliance is of another design than p4 and the
+// default.
 [[nodiscard]] std::optional<u64> places_written(appliance& of);
 
 }  // namespace octep::sim::scenarios

@@ -10,7 +10,8 @@ namespace octep::sim::scenarios {
 
 namespace {
 
-// A download whose pace the row sets. Each second segment is acknowledged a round trip later, right before the next segment.
+// A download whose pace the row sets. Each second segment is acknowledged a round trip later, right before the next
+// segment.
 class download {
  public:
   download(rig& r, u16 port) : talk_{r, port} {}
@@ -152,7 +153,8 @@ marked_by_syn four_downloads(const design& d, bool ends_by_syn, u32 seconds, boo
     all.back().it.open(begins + from_ms(i));
     all.back().give_back = begins + pause();
   }
-  return send(r, all, ends_by_syn, begins + from_s(seconds), [&](const streamed&, instant now) { return now + pause(); });
+  return send(r, all, ends_by_syn, begins + from_s(seconds),
+              [&](const streamed&, instant now) { return now + pause(); });
 }
 
 marked_by_syn fortieth_second(const design& d, bool ends_by_syn, u64 seed) {

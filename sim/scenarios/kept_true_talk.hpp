@@ -1,8 +1,7 @@
 // One TCP connection, segment by segment, for rows that send by hand.
 //
-// What it is: sequence numbers that climb and acknowledgements of all that was sent, so that a strict firewall passes every
-// segment.
-// What it refuses: reacting. A row says what is sent and when.
+// What it is: sequence numbers that climb and acknowledgements of all that was sent, so that a strict firewall passes
+// every segment. What it refuses: reacting. A row says what is sent and when.
 #pragma once
 
 #include "sim/scenarios/rig.hpp"

@@ -1,5 +1,6 @@
-// Connections that are held stay true, and those that go are not made again too soon: R10, R11, R14, R18, R19 and R22 fail with
-// the recorded before as they were recorded, and not with the default (docs/scenarios.md has the figures side by side).
+// Connections that are held stay true, and those that go are not made again too soon: R10, R11, R14, R18, R19 and R22
+// fail with the recorded before as they were recorded, and not with the default (docs/scenarios.md has the figures side
+// by side).
 #include "sim/scenarios/kept_true.hpp"
 
 #include <algorithm>
@@ -59,7 +60,8 @@ void expect_made_at_every_gap(const design& d) {
     // Nobody is told of a dead identity: either the answer is in hardware at once, or its direction is attached.
     EXPECT_EQ(n.attached + n.in_hardware, gap_seeds) << gap;
     if (gap <= 8) EXPECT_EQ(n.attached, 0U) << gap;
-    // Nine to ten seconds, noticed up to one later: an identity that is named 9.3 s after its frame is dead in 1 of 22 runs.
+    // Nine to ten seconds, noticed up to one later: an identity that is named 9.3 s after its frame is dead in 1 of 22
+    // runs.
     if (gap == 9) EXPECT_LE(n.attached, gap_seeds / 4);
     if (gap == 10) EXPECT_GE(n.attached, gap_seeds / 2);
     if (gap >= 12) EXPECT_EQ(n.attached, gap_seeds) << gap;
@@ -134,8 +136,8 @@ void expect_answered_at_once(const design& d) {
     most_attached = std::max(most_attached, got.to_attached);
     least_attached = std::min(least_attached, got.to_attached);
   }
-  fmt::print("{}: {:.1f} frames (most {}) from give-back to revival, {} to {} from removal to attached\n", d.name, revival, most,
-             least_attached, most_attached);
+  fmt::print("{}: {:.1f} frames (most {}) from give-back to revival, {} to {} from removal to attached\n", d.name,
+             revival, most, least_attached, most_attached);
   EXPECT_LE(most, 61U);  // recorded, sampled three times a second on a first build
   expect_within_factor_two(static_cast<double>(least_attached), 13);
   expect_within_factor_two(static_cast<double>(most_attached), 13);
@@ -155,8 +157,8 @@ TEST(r14_a_download_of_eighty_thousand_frames_a_second, is_revived_within_sixty_
 TEST(r18_a_discard, leaves_no_candidate_of_before) {
   for (const design* d : {&p4(), &octep_default()}) {
     const emptied_table got = discard_of_flows(*d, 1);
-    fmt::print("{}: {} written before, {} after, {} slots kept, {} written again\n", d->name, got.before, got.after, got.kept_slots,
-               got.again);
+    fmt::print("{}: {} written before, {} after, {} slots kept, {} written again\n", d->name, got.before, got.after,
+               got.kept_slots, got.again);
     EXPECT_EQ(got.before, got.places);
     EXPECT_EQ(got.after, 0U);
     EXPECT_EQ(got.kept_slots, 0U);
@@ -185,8 +187,8 @@ shares four(const design& d, bool ends_by_syn, bool runs_make) {
   }
   mean.given_back /= seeds;
   mean.taken_out /= seeds;
-  fmt::print("{}{}: {:.1f} % of 12 s, {:.1f} % of 30 s, {} given back, {} taken out\n", d.name, ends_by_syn ? ", ended by SYN" : "",
-             mean.twelve_s, mean.thirty_s, mean.given_back, mean.taken_out);
+  fmt::print("{}{}: {:.1f} % of 12 s, {:.1f} % of 30 s, {} given back, {} taken out\n", d.name,
+             ends_by_syn ? ", ended by SYN" : "", mean.twelve_s, mean.thirty_s, mean.given_back, mean.taken_out);
   return mean;
 }
 
@@ -238,7 +240,8 @@ TEST(r22_a_connection_taken_out_while_its_frames_go_on, is_made_once_a_poll_and_
       const made_and_taken_out held = taken_out_while_frames_go_on(*d, true, seed);
       EXPECT_LE(held.made_a_second, 0.4) << d->name;  // after 1, 2 and 4 seconds
       if (seed == 1)
-        fmt::print("{}: made {:.1f} times a second, {:.1f} with hold-back\n", d->name, polls.made_a_second, held.made_a_second);
+        fmt::print("{}: made {:.1f} times a second, {:.1f} with hold-back\n", d->name, polls.made_a_second,
+                   held.made_a_second);
     }
 }
 
