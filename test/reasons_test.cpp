@@ -116,7 +116,8 @@ TEST(Reasons, KeepTheirNamesAndPlaces) {
                                              "flow_port_moved",
                                              "flow_removed",
                                              "flow_made_room",
-                                             "flow_audited"};
+                                             "flow_audited",
+                                             "flow_idle"};
   std::vector<std::string> names;
   for (const reason_row& r : reason_rows) names.emplace_back(r.name);
   EXPECT_EQ(names, expected);

@@ -84,6 +84,7 @@ enum class reason : u8 {
   flow_removed,
   flow_made_room,
   flow_audited,
+  flow_idle,
   count_
 };
 
@@ -98,7 +99,7 @@ inline constexpr reason last_frame_reason = reason::clash;
 }
 
 // A reason why a connection that was held is not any more.
-[[nodiscard]] constexpr bool is_removal_reason(reason r) noexcept { return r >= reason::flow_ended && r <= reason::flow_audited; }
+[[nodiscard]] constexpr bool is_removal_reason(reason r) noexcept { return r >= reason::flow_ended && r <= reason::flow_idle; }
 
 struct reason_row {
   reason is;
@@ -210,6 +211,7 @@ inline constexpr reason_row reason_rows[] = {
      "Frames of it, and room in the table."},
     {reason::flow_audited, "flow_audited", "A command about it went unanswered, so it was taken out when the far side spoke again.",
      "The next poll."},
+    {reason::flow_idle, "flow_idle", "Nothing of it moved, and its state was about to end.", "Frames of it, which the host will see."},
 };
 
 static_assert(sizeof(reason_rows) / sizeof(reason_rows[0]) == reason_count);

@@ -82,7 +82,7 @@ TEST_F(keep_alive, sees_the_stamp_of_either_direction_move) {
   EXPECT_EQ(top.count(pass_counter::ka_touched), 1U);
 }
 
-TEST_F(keep_alive, leaves_what_is_quiet_over_two_readings_but_looks_once_more_before_it_ends) {
+TEST_F(keep_alive, leaves_what_is_quiet_over_two_readings_and_takes_it_out_just_before_it_ends) {
   make(hours(8));
   top.run_to(made + hours(7));  // 4 h: baseline; 6 h, 7 h: quiet
   top.run();
@@ -94,10 +94,11 @@ TEST_F(keep_alive, leaves_what_is_quiet_over_two_readings_but_looks_once_more_be
   EXPECT_TRUE(top.holds(1));
   top.run_to({made.us + 8 * hour - 1});
   EXPECT_EQ(readings(), 4U) << "but one, just before the end";
+  EXPECT_FALSE(top.find(1).is) << "its microflows end before its state does";
+  EXPECT_EQ(top.count(reason::flow_idle), 1U);
   top.run_for(from_s(2));
   EXPECT_EQ(readings(), 4U);
-  EXPECT_FALSE(top.find(1).is) << "left to end by itself";
-  EXPECT_EQ(top.count(reason::flow_expired), 1U);
+  EXPECT_EQ(top.count(reason::flow_expired), 0U);
   EXPECT_EQ(top.told(event_kind::idle), 1U) << "told once";
   EXPECT_EQ(top.broken(), "");
 }

@@ -70,8 +70,8 @@ template <class S>
 }
 
 // When the stamps of a connection are to be read: before half of what its states have left has run (system.md 10). One that
-// was idle twice is left to end by itself, but looked at once more just before it does: whoever wakes in the last quarter of a
-// day must not lose his state for it (ours).
+// was idle twice is left alone until just before its end, and looked at once more: whoever wakes in the last quarter of a day
+// must not lose his state for it (ours). `never`: no more.
 template <class S>
 [[nodiscard]] OCTEP_PASS_CALL instant reading_due(S& s, u32 index, instant now) noexcept {
   if (!s.values.on(setting::keepalive)) return never;

@@ -2,7 +2,8 @@
 //
 // Floor 11.
 //
-//   keep alive   stamps are read back before half of a state's time has run; what moved restamps the firewall's states
+//   keep alive   stamps are read back before half of a state's time has run; what moved restamps the firewall's states, and what
+//                did not is taken out just before they end
 //   sweep        so many connections a poll are asked whether their states live; the dead are taken out
 //   dirty        after rules or routes changed every connection is asked about again, so many a pass
 //   room         in a full table stamps are read to find who is idle (policy full_table::idle_makes_room)
@@ -167,6 +168,11 @@ OCTEP_PASS_CALL void read(S& s, instant now) noexcept {
   }
   r.read_at = records::reading_due(s, plan.index, now);
   s.schedule(plan.index);
+  // Its state is about to end, and its microflows end first: whoever is given its translated port next must never meet them.
+  if (s.values.on(setting::keepalive) && r.read_at == never) {
+    take_up_again(s, plan.index, now);  // unless the host has renewed it
+    if (r.read_at == never && r.state == record_state::held) removing::owe(s, plan.index, reason::flow_idle);
+  }
   // Two readings alike: it is idle, and somebody busy has no place. One place a newcomer: others are asked for at the next poll.
   if (s.room_sought && s.table.full() && r.quiet_readings != 0 && r.state == record_state::held) {
     s.room_sought = false;
