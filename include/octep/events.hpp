@@ -64,6 +64,8 @@ struct event {
   u32 count = 0;                    // refused, make_begins: frames the candidate has counted
   tuple4 v4;
   tuple6 v6;
+  // Of a connection: when the first punted frame that is known of came, to a millisecond. `never`: of none, or not known.
+  instant first_seen = never;
 };
 
 [[nodiscard]] constexpr const char* name(event_kind k) noexcept {
