@@ -59,12 +59,20 @@ void expect_made_at_every_gap(const design& d) {
     EXPECT_EQ(n.made, gap_seeds) << gap;
     // Nobody is told of a dead identity: either the answer is in hardware at once, or its direction is attached.
     EXPECT_EQ(n.attached + n.in_hardware, gap_seeds) << gap;
-    if (gap <= 8) EXPECT_EQ(n.attached, 0U) << gap;
+    if (gap <= 8) {
+      EXPECT_EQ(n.attached, 0U) << gap;
+    }
     // Nine to ten seconds, noticed up to one later: an identity that is named 9.3 s after its frame is dead in 1 of 22
     // runs.
-    if (gap == 9) EXPECT_LE(n.attached, gap_seeds / 4);
-    if (gap == 10) EXPECT_GE(n.attached, gap_seeds / 2);
-    if (gap >= 12) EXPECT_EQ(n.attached, gap_seeds) << gap;
+    if (gap == 9) {
+      EXPECT_LE(n.attached, gap_seeds / 4);
+    }
+    if (gap == 10) {
+      EXPECT_GE(n.attached, gap_seeds / 2);
+    }
+    if (gap >= 12) {
+      EXPECT_EQ(n.attached, gap_seeds) << gap;
+    }
   }
 }
 
