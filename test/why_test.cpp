@@ -4,9 +4,10 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "test/engine/held.hpp"
@@ -230,6 +231,7 @@ TEST_F(why_beside_an_engine, answers_both_tuples_alike_while_it_is_held) {
 
 TEST_F(why_beside_an_engine, answers_both_tuples_alike_while_it_is_held_back) {
   (void)top.core().set(setting::revive, 0, top.now);
+  (void)top.core().set(setting::hold_min_ms, 30'000, top.now);
   read_answers(given_back());
   top.settle();
   explanation e = ask_both();
@@ -239,10 +241,11 @@ TEST_F(why_beside_an_engine, answers_both_tuples_alike_while_it_is_held_back) {
   EXPECT_EQ(e.hold_level, 1U);
   EXPECT_TRUE(e.held_back(top.now));
   // The other direction's frame is refused under its own tuple; both know.
-  (void)top.core().set(setting::hold_max_ms, 600'000, top.now);
   frame_back();
-  top.now.us += 900'000;
-  top.settle();
+  for (int polls = 0; polls < 3; ++polls) {
+    top.now.us += 1'000'000;
+    top.settle();
+  }
   e = ask_both();
   EXPECT_EQ(e.last, event_kind::refused);
   EXPECT_EQ(e.why, reason::flow_held_back);
