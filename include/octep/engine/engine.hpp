@@ -18,6 +18,7 @@
 #include <octep/engine/poll.hpp>
 #include <octep/engine/program.hpp>
 #include <octep/engine/punt.hpp>
+#include <octep/engine/reconcile.hpp>
 #include <octep/engine/remove.hpp>
 #include <octep/engine/run.hpp>
 #include <octep/engine/state.hpp>
@@ -230,6 +231,8 @@ class engine {
   [[nodiscard]] const kept_out_tuples& kept_out() const noexcept { return s_.kept_out; }
   // How long a microflow may outlive its state at most, while the far side answers.
   [[nodiscard]] microseconds sweep_bound() const noexcept { return keeping::sweep_bound(s_); }
+  // The first broken law of the engine's own tables and where; `law::none`: all hold. A walk over all of them.
+  [[nodiscard]] reconciling::finding reconcile() const noexcept { return reconciling::first_broken(s_); }
   // Any thread.
   [[nodiscard]] const pass_counters<typename state::atomics>& counters() const noexcept { return s_.counters; }
   [[nodiscard]] u64 counted(ring_counter c) const noexcept { return sum([c](const auto& r) { return r.value(c); }); }
