@@ -33,6 +33,7 @@ fast_path_options device_for(const appliance_options& o) {
   far.seed = o.seed;
   far.connections = o.connections;
   far.next_hops = o.next_hops;
+  far.microflows = o.microflows;
   if (o.gives_back) far.gives_back = give_back_rule::of(o.device);
   return far;
 }

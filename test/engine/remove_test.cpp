@@ -65,6 +65,10 @@ TEST_F(remove, leaves_what_was_taken_out_to_the_poll) {
 TEST_F(remove, reads_back_a_refused_step_and_frees_what_is_not_there_at_our_revision) {
   const auto read_back_as = [&](const answer& a) {
     ASSERT_EQ(top.posted().kind, deactivate);
+    top.answer_it();
+    ASSERT_EQ(top.posted().kind, deactivate);
+    top.answer_it();
+    ASSERT_EQ(top.posted().kind, reclaim);
     top.answer_it(answer_code::refused);
     ASSERT_EQ(top.posted().kind, read_entry);
     EXPECT_EQ(top.core().table().held(), 1U);
@@ -77,6 +81,26 @@ TEST_F(remove, reads_back_a_refused_step_and_frees_what_is_not_there_at_our_revi
   top.to_next_poll();
   read_back_as({.entry = entry_state::reclaimed, .entry_revision = 1});
   EXPECT_EQ(top.core().table().held(), 0U);
+}
+
+// Its entry is what forwards: whoever is given its translated port next must not wait for a poll.
+TEST_F(remove, reclaims_the_entry_of_a_microflow_that_will_not_go_and_tells_it_once_more) {
+  held_and_ended();
+  for (const bool again : {false, true}) {
+    ASSERT_EQ(top.posted().kind, deactivate);
+    top.answer_it(again ? answer_code::done : answer_code::refused);
+    ASSERT_EQ(top.posted().kind, deactivate);
+    top.answer_it();
+    ASSERT_EQ(top.posted().kind, reclaim) << "at once";
+    top.answer_it(again ? answer_code::refused : answer_code::done);
+    ASSERT_EQ(top.posted().kind, read_entry);
+    top.answer_it(answer_code::done, {.entry = entry_state::reclaimed, .entry_revision = 1});
+    EXPECT_EQ(top.core().table().held(), again ? 0U : 1U);
+    if (!again) {
+      EXPECT_EQ(top.settle(), kinds{}) << "not in a circle";
+      top.to_next_poll();
+    }
+  }
 }
 
 TEST_F(remove, keeps_what_is_read_back_as_valid_and_tries_again_at_the_next_poll) {
@@ -101,10 +125,10 @@ TEST_F(remove, keeps_what_is_read_back_as_valid_and_tries_again_at_the_next_poll
 TEST_F(remove, holds_up_no_other_take_out_behind_one_that_the_far_side_refuses) {
   held_and_ended();
   const auto refuse_all = [&] {
-    ASSERT_EQ(top.posted().kind, deactivate);
-    top.answer_it(answer_code::refused);
-    ASSERT_EQ(top.posted().kind, read_entry);
-    top.answer_it(answer_code::refused);
+    for (const command_kind k : {deactivate, deactivate, reclaim, read_entry}) {
+      ASSERT_EQ(top.posted().kind, k);
+      top.answer_it(answer_code::refused);
+    }
   };
   refuse_all();
   ASSERT_EQ(top.core().table().held(), 1U);
@@ -134,10 +158,10 @@ TEST_F(remove, holds_up_no_other_take_out_behind_one_that_the_far_side_refuses) 
 
 TEST_F(remove, frees_nothing_on_a_read_that_was_refused) {
   held_and_ended();
-  top.posted();
-  top.answer_it(answer_code::refused);
-  ASSERT_EQ(top.posted().kind, read_entry);
-  top.answer_it(answer_code::refused);
+  for (const command_kind k : {deactivate, deactivate, reclaim, read_entry}) {
+    ASSERT_EQ(top.posted().kind, k);
+    top.answer_it(answer_code::refused);
+  }
   EXPECT_EQ(top.core().table().held(), 1U);
   EXPECT_EQ(top.settle(), kinds{});
   top.to_next_poll();

@@ -66,6 +66,42 @@ RC_GTEST_PROP(appliance, keeps_every_law_after_every_step, (bool nat)) {
   RC_CLASSIFY(h.made() > 2, "more than two were made");
 }
 
+// What ends one connection and begins another in its place, again and again: everything that is reused, late or raced.
+rc::Gen<input> reuse() {
+  const auto below = [](u32 n) { return rc::gen::inRange<u32>(0, n); };
+  const auto of = [](input::kind k, rc::Gen<u32> a, rc::Gen<u32> b, rc::Gen<u32> c) {
+    return rc::gen::construct<input>(rc::gen::just(k), std::move(a), std::move(b), std::move(c));
+  };
+  const auto zero = rc::gen::just(0U);
+  return rc::gen::weightedOneOf<input>({
+      {16, of(input::kind::frames, below(flows), rc::gen::inRange<u32>(1, 20),
+              rc::gen::weightedElement<u32>({{6, 0U}, {2, 1U}, {2, 2U}, {1, 3U}}))},
+      {4, of(input::kind::stuck, below(flows), rc::gen::inRange<u32>(1, 30), zero)},
+      {10, of(input::kind::wait, below(9), zero, zero)},
+      {4, of(input::kind::kill, below(4), zero, zero)},
+      {1, of(input::kind::flush, zero, zero, zero)},
+      {2, of(input::kind::fault, rc::gen::just(2U), zero, zero)},  // answered twice. Who refuses or is silent keeps what he has
+      {6, of(input::kind::until, below(moment_count), zero, zero)},
+      {2, of(input::kind::vlan, below(flows), below(3), zero)},
+      {2, of(input::kind::neighbour, below(3), zero, zero)},
+      {1, of(input::kind::discard, zero, zero, zero)},
+      {1, of(input::kind::restart, zero, zero, zero)},
+      {2, of(input::kind::remove, below(flows), below(2), zero)},
+  });
+}
+
+// No frame of one connection is ever attributed to another, by identity, translation, next hop or place (system.md 8 to 10): that
+// fault forwards somebody else's traffic.
+RC_GTEST_PROP(isolation, attributes_no_frame_to_another_connection_whatever_is_reused, (bool nat)) {
+  const auto inputs = *rc::gen::scale(3.0, rc::gen::container<std::vector<input>>(reuse()));
+  history h{nat, inputs.size() + 1, true};
+  for (const input& i : inputs) {
+    h.apply(i);
+    if (const std::string why = h.broken(); !why.empty()) RC_FAIL(why);
+  }
+  RC_CLASSIFY(h.made() > 2, "more than two were made");
+}
+
 // The generator reaches what it is for: histories in which nothing is ever made would prove nothing.
 TEST(appliance, is_made_to_work_by_its_generator) {
   u64 made = 0;

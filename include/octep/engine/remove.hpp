@@ -104,7 +104,7 @@ OCTEP_PASS_CALL void post_take_out(S& s, instant now) noexcept {
 template <class S>
 [[nodiscard]] bool begin_take_out(S& s, instant now) noexcept {
   if (!s.owes_removal()) return false;
-  s.taking_out = {take_out_plan::stage::deactivate0, s.removals[s.removals_first]};
+  s.taking_out = {take_out_plan::stage::deactivate0, false, s.removals[s.removals_first]};
   s.removals_first = (s.removals_first + 1) % static_cast<u32>(s.removals.size);
   --s.removals_held;
   s.doing = operation::take_out;
@@ -173,15 +173,21 @@ void take_out_answered(S& s, const answer& got, instant now) noexcept {
   // A read that was refused says nothing, so it frees nothing. Nor does an entry that was given back: its microflows may stand.
   const bool perhaps_there = got.code != answer_code::done || (got.entry != entry_state::reclaimed &&
                                                                got.entry_revision == s.table[plan.index].revision);
+  const bool refused = got.code != answer_code::done;
   switch (plan.at) {
-    case stage::deactivate0: plan.at = got.code == answer_code::done ? stage::deactivate1 : stage::read_back; break;
-    case stage::deactivate1: plan.at = got.code == answer_code::done ? stage::reclaim : stage::read_back; break;
+    // A refusal stops nothing: without its entry no microflow forwards, and whoever has its ports next must not wait for a poll.
+    case stage::deactivate0:
+    case stage::deactivate1:
+      plan.refused |= refused;
+      plan.at = plan.at == stage::deactivate0 ? stage::deactivate1 : stage::reclaim;
+      break;
     case stage::reclaim:
-      if (got.code == answer_code::done) return taken_out(s, now);
+      if (!refused && !plan.refused) return taken_out(s, now);
       plan.at = stage::read_back;
       break;
     case stage::read_back:
-      if (!perhaps_there) return taken_out(s, now);
+      // A microflow that would not go is told to once more, though its entry is not there.
+      if (!perhaps_there && !plan.refused) return taken_out(s, now);
       s.doing = operation::none;
       return owe_at_poll(s, plan.index);
   }

@@ -60,6 +60,7 @@ struct take_out_plan {
   enum class stage : u8 { deactivate0, deactivate1, reclaim, read_back };
 
   stage at = stage::deactivate0;
+  bool refused = false;  // some microflow would not go
   u32 index = 0;
 };
 
@@ -282,7 +283,8 @@ struct engine_state {
   OCTEP_PASS_CALL void schedule(u32 index) noexcept {
     const record& r = table[index];
     const instant probe_at = r.probe_asked ? may_probe_at(r) : never;
-    due.set(index, least(probe_at, r.read_at));
+    // One that was owed a take-out while it was read has none.
+    due.set(index, r.state == record_state::held ? least(probe_at, r.read_at) : never);
   }
   // At most once per gap, and not while a revived connection is left alone (system.md 9).
   [[nodiscard]] instant may_probe_at(const record& r) const noexcept {
@@ -365,6 +367,7 @@ OCTEP_PASS_CALL void tell_connection(S& s, event_kind kind, u32 index, reason wh
   e.by = by;
   e.connection = {index, s.table[index].revision};
   e.direction = direction;
+  if (kind == event_kind::made) e.first_seen = s.table[index].first_seen;
   S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept { name_tuple(e, s.table.template tuples_of<Tuple>(index)[0]); });
   s.world->events(e);
 }
