@@ -64,7 +64,8 @@ struct event {
   u32 count = 0;                    // refused, make_begins: frames the candidate has counted
   tuple4 v4;
   tuple6 v6;
-  // Of a connection: when the first punted frame that is known of came, to a millisecond. `never`: of none, or not known.
+  // Since when what the event tells was on its way, `never` where nobody knows. made: the first punted frame that is known of, to
+  // a millisecond; given_back: when its entry was read for a punted frame.
   instant first_seen = never;
 };
 

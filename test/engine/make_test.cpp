@@ -423,6 +423,19 @@ TEST_F(make, reads_both_candidates_that_it_used) {
   EXPECT_EQ(seen.count, 0U);
 }
 
+TEST_F(make, tells_since_when_it_was_on_its_way) {
+  const instant first = top.now;
+  (void)top.frame(opener, 1, 100);
+  top.now.us += 300'400;
+  (void)top.frame(reverse(opener), 2, 101);
+  top.to_next_poll();
+  top.settle();
+  const event& made = *std::find_if(top.world.events.seen.begin(), top.world.events.seen.end(),
+                                    [](const event& e) { return e.kind == event_kind::made; });
+  EXPECT_EQ(made.first_seen, first);
+  EXPECT_EQ(made.at.since(made.first_seen), from_s(1));
+}
+
 TEST_F(make, uses_a_fresh_revision_for_every_use_of_an_index) {
   bench_top<> one{{.connections = 1, .next_hops = 4, .ipv6_connections = false}};
   one.world.firewall.known4.push_back(settled_state(opener));

@@ -156,6 +156,21 @@ TEST_F(reconciled, finds_a_hold_without_an_end) {
   const u32 i = state().held_back.entry_for<tuple4>({flow(7), reverse(flow(7))}, {7, 8}, forgot);
   expect(law::hold_has_end, i);
 }
+TEST_F(reconciled, finds_no_deadline_of_what_was_removed_while_its_stamps_were_read) {
+  top.now.us += 600'000'000;
+  command c = top.posted();
+  for (; c.kind != command_kind::read_microflow; c = top.posted()) {
+    ASSERT_NE(c.kind, command_kind::none);
+    top.answer_it();
+  }
+  ASSERT_TRUE(top.core().remove(opener));
+  for (; c.kind != command_kind::none; c = top.posted()) {
+    expect(law::none, 0);
+    top.answer_it();
+    expect(law::none, 0);
+  }
+  EXPECT_EQ(top.core().table().held(), 0U);
+}
 TEST_F(reconciled, forgives_records_that_a_discard_has_not_come_to) {
   top.core().far_side_reset(top.now);
   expect(law::none, 0);

@@ -177,7 +177,9 @@ template <tuple_type Tuple, class S>
 
   record& r = s.table[index];
   r.states = m.state.states;
-  r.first_seen = now;
+  // A candidate keeps its last frame's tick: of what is known of both directions the earlier one.
+  const microseconds known_for = from_ms(greatest(m.hand.at.age(tick::at(now)), m.other.at.age(tick::at(now))));
+  r.first_seen = instant{now.us - least(now.us, known_for.count)};
   for (u32 d = 0; d < 2; ++d) {
     const candidate<Tuple>& of = d == m.direction ? m.hand : m.other;
     r.directions[d] = {of.who, of.where, where[d], true, false, false, 0};

@@ -368,6 +368,7 @@ OCTEP_PASS_CALL void tell_connection(S& s, event_kind kind, u32 index, reason wh
   e.connection = {index, s.table[index].revision};
   e.direction = direction;
   if (kind == event_kind::made) e.first_seen = s.table[index].first_seen;
+  if (kind == event_kind::given_back) e.first_seen = s.table[index].probed_at;
   S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept { name_tuple(e, s.table.template tuples_of<Tuple>(index)[0]); });
   s.world->events(e);
 }
