@@ -188,6 +188,8 @@ class history {
     if (!box_.started()) return "it did not start";
     if (!box_.sound(&why)) return why;
     if (!wrong_.empty()) return wrong_;
+    if (const auto found = box_.core().reconcile(); found.broken != law::none)
+      return fmt::format("{} does not hold at {}", name(found.broken), found.at);
     if (box_.port().overlaps() != 0) return "a command was posted while an answer was outstanding";
     auto& core = box_.core();
     // Every frame is counted exactly once.
