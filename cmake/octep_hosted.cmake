@@ -6,6 +6,12 @@ if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   mark_as_advanced(OCTEP_CCACHE)
   if(OCTEP_CCACHE)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${OCTEP_CCACHE})
+    if(OCTEP_PCH)
+      # ccache leaves what uses a precompiled header alone unless told that this file has no __TIME__ and no macro of
+      # the command line in what it precompiles.
+      set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${OCTEP_CCACHE})
+    endif()
     set(CMAKE_C_COMPILER_LAUNCHER ${OCTEP_CCACHE})
   endif()
 endif()
@@ -23,6 +29,10 @@ target_compile_options(octep_hosted INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wimplicit-fallthrough
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op -Wno-psabi>
   $<$<BOOL:${OCTEP_STRICT}>:-Werror>)
+
+if(OCTEP_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(octep_hosted INTERFACE -fpch-preprocess)  # for ccache, which preprocesses first
+endif()
 
 if(OCTEP_LIBFUZZER)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
