@@ -370,7 +370,7 @@ class history {
       wrong_ = "a frame was forwarded as another connection's";
       return;
     }
-    const direction_record& way = r.directions[direction];
+    const direction_record& way = r.directions[static_cast<usize>(direction)];
     if (!(way.who == v.who)) wrong_ = "a frame was forwarded under an identity that is not its record's";
     if (f.vlan != way.where.vlan) wrong_ = "a frame was forwarded from a place that is not its record's";
   }
