@@ -5,3 +5,6 @@
 
 #include <octep/backoff.hpp>
 #include <octep/engine/engine.hpp>
+#include <octep/histograms.hpp>
+#include <octep/tables.hpp>
+#include <octep/why.hpp>
