@@ -18,6 +18,8 @@ namespace {
 using namespace octep;
 
 #define OCTEP_OUT_OF_LINE [[gnu::noinline]]
+// Compiled for size: called for an answer, a wish or a reader, never for a frame or a walk.
+#define OCTEP_SELDOM [[gnu::cold]]
 
 // --- values across the border -----------------------------------------------------------------------------
 
@@ -295,15 +297,15 @@ extern "C" {
 
 octep_u64 octep_core_bytes(void) noexcept { return sizeof(octep_core); }
 
-octep_u64 octep_arena_bytes(const octep_options* o) noexcept { return kernel_engine::bytes_for(options_of(*o)); }
+OCTEP_SELDOM octep_u64 octep_arena_bytes(const octep_options* o) noexcept { return kernel_engine::bytes_for(options_of(*o)); }
 
-int octep_create(void* block, octep_u64 block_bytes, void* memory, octep_u64 memory_bytes, const octep_options* o,
-                 const octep_ops* ops, octep_u64 now_us, octep_core** out) noexcept {
+OCTEP_SELDOM int octep_create(void* block, octep_u64 block_bytes, void* memory, octep_u64 memory_bytes,
+                              const octep_options* o, const octep_ops* ops, octep_u64 now_us, octep_core** out) noexcept {
   if (o->version != OCTEP_ABI_VERSION) return OCTEP_BAD_VERSION;
   if (!whole(*ops)) return OCTEP_BAD_OPS;
   const device_facts* const device = device_of(o->device);
-  if (device == nullptr || o->ipv6_connections != 0 || o->connections == 0 || o->connections > device->connections || o->next_hops == 0 ||
-      o->next_hops > device->next_hops)
+  if (device == nullptr || o->ipv6_connections != 0 || o->connections == 0 || o->connections > device->connections ||
+      o->next_hops == 0 || o->next_hops > device->next_hops)
     return OCTEP_BAD_OPTION;
   if (!aligned(block) || block_bytes < sizeof(octep_core)) return OCTEP_NO_ROOM;
   if (!aligned(memory) || memory_bytes < kernel_engine::bytes_for(options_of(*o))) return OCTEP_NO_ROOM;
@@ -336,7 +338,7 @@ void octep_next(octep_core* core, octep_u64 now_us, octep_step* out) noexcept {
   if (s.what == step::kind::post) to_c(*s.post, out->command);
 }
 
-void octep_answered(octep_core* core, octep_u64 tag, const octep_answer* said, octep_u64 now_us) noexcept {
+OCTEP_SELDOM void octep_answered(octep_core* core, octep_u64 tag, const octep_answer* said, octep_u64 now_us) noexcept {
   answer a;
   a.code = said->refused != 0 ? answer_code::refused : answer_code::done;
   // Unknown is not gone: a record is freed only when its entry is not valid.
@@ -350,7 +352,7 @@ void octep_answered(octep_core* core, octep_u64 tag, const octep_answer* said, o
   core->engine.answered(tag, a, {now_us});
 }
 
-int octep_set(octep_core* core, octep_u32 number, octep_u32 value, octep_u64 now_us) noexcept {
+OCTEP_SELDOM int octep_set(octep_core* core, octep_u32 number, octep_u32 value, octep_u64 now_us) noexcept {
   if (number >= setting_count) return OCTEP_NO_SUCH;
   switch (core->engine.set(static_cast<setting>(number), value, {now_us})) {
     case set_result::below: return OCTEP_BELOW;
@@ -360,47 +362,47 @@ int octep_set(octep_core* core, octep_u32 number, octep_u32 value, octep_u64 now
   return OCTEP_OK;
 }
 
-octep_u32 octep_get(const octep_core* core, octep_u32 number) noexcept {
+OCTEP_SELDOM octep_u32 octep_get(const octep_core* core, octep_u32 number) noexcept {
   return number < setting_count ? core->engine.values()[static_cast<setting>(number)] : 0;
 }
 
-void octep_request_discard(octep_core* core) noexcept { core->engine.request_discard(); }
+OCTEP_SELDOM void octep_request_discard(octep_core* core) noexcept { core->engine.request_discard(); }
 
-void octep_changed(octep_core* core) noexcept { core->engine.changed(); }
-void octep_states_gone(octep_core* core) noexcept { core->engine.states_gone(); }
-void octep_far_side_reset(octep_core* core, octep_u64 now_us) noexcept { core->engine.far_side_reset({now_us}); }
-void octep_far_side_gone(octep_core* core, octep_u64 now_us) noexcept { core->engine.far_side_gone({now_us}); }
+OCTEP_SELDOM void octep_changed(octep_core* core) noexcept { core->engine.changed(); }
+OCTEP_SELDOM void octep_states_gone(octep_core* core) noexcept { core->engine.states_gone(); }
+OCTEP_SELDOM void octep_far_side_reset(octep_core* core, octep_u64 now_us) noexcept { core->engine.far_side_reset({now_us}); }
+OCTEP_SELDOM void octep_far_side_gone(octep_core* core, octep_u64 now_us) noexcept { core->engine.far_side_gone({now_us}); }
 
 // IPv6 connections are none of this unit's: no tuple of theirs is held or made.
-int octep_state_gone(octep_core* core, const octep_tuple* t) noexcept {
+OCTEP_SELDOM int octep_state_gone(octep_core* core, const octep_tuple* t) noexcept {
   tuple4 tuple;
   from_c(*t, tuple);
   return t->family == OCTEP_IPV4 && core->engine.state_gone(tuple) ? OCTEP_OK : OCTEP_NO_SUCH;
 }
-int octep_remove(octep_core* core, const octep_tuple* t) noexcept {
+OCTEP_SELDOM int octep_remove(octep_core* core, const octep_tuple* t) noexcept {
   tuple4 tuple;
   from_c(*t, tuple);
   return t->family == OCTEP_IPV4 && core->engine.remove(tuple) ? OCTEP_OK : OCTEP_NO_SUCH;
 }
-int octep_remove_host(octep_core* core, octep_u32 number, const octep_u8* address) noexcept {
+OCTEP_SELDOM int octep_remove_host(octep_core* core, octep_u32 number, const octep_u8* address) noexcept {
   if (number != OCTEP_IPV4) return OCTEP_NO_SUCH;
   return core->engine.remove_host(family::ipv4, {load_le32(address), 0, 0, 0}) ? OCTEP_OK : OCTEP_NO_ROOM;
 }
-int octep_keep_out(octep_core* core, const octep_tuple* t) noexcept {
+OCTEP_SELDOM int octep_keep_out(octep_core* core, const octep_tuple* t) noexcept {
   tuple4 tuple;
   from_c(*t, tuple);
   if (t->family != OCTEP_IPV4) return OCTEP_NO_SUCH;
   return core->engine.keep_out(tuple) ? OCTEP_OK : OCTEP_NO_ROOM;
 }
-int octep_let_in(octep_core* core, const octep_tuple* t) noexcept {
+OCTEP_SELDOM int octep_let_in(octep_core* core, const octep_tuple* t) noexcept {
   tuple4 tuple;
   from_c(*t, tuple);
   return t->family == OCTEP_IPV4 && core->engine.let_in(tuple) ? OCTEP_OK : OCTEP_NO_SUCH;
 }
 
-octep_u32 octep_held(const octep_core* core) noexcept { return core->engine.table().held(); }
+OCTEP_SELDOM octep_u32 octep_held(const octep_core* core) noexcept { return core->engine.table().held(); }
 
-int octep_setting(octep_u32 number, octep_setting_text* out) noexcept {
+OCTEP_SELDOM int octep_setting(octep_u32 number, octep_setting_text* out) noexcept {
   if (number >= setting_count) return OCTEP_NO_SUCH;
   const setting_row& r = row(static_cast<setting>(number));
   *out = {r.name, r.unit, r.meaning, r.falling_edge, r.least, r.most, r.initial, 0};
@@ -408,7 +410,7 @@ int octep_setting(octep_u32 number, octep_setting_text* out) noexcept {
 }
 
 // Counters are numbered through: rings, passes, reasons.
-int octep_counter(octep_u32 number, octep_counter_text* out) noexcept {
+OCTEP_SELDOM int octep_counter(octep_u32 number, octep_counter_text* out) noexcept {
   counter_text t{};
   if (number < ring_counter_count)
     t = text(static_cast<ring_counter>(number));
@@ -422,7 +424,7 @@ int octep_counter(octep_u32 number, octep_counter_text* out) noexcept {
   return OCTEP_OK;
 }
 
-octep_u64 octep_counter_value(const octep_core* core, octep_u32 number) noexcept {
+OCTEP_SELDOM octep_u64 octep_counter_value(const octep_core* core, octep_u32 number) noexcept {
   usize at = number;
   if (at < ring_counter_count) return core->engine.counted(static_cast<ring_counter>(at));
   at -= ring_counter_count;
@@ -431,16 +433,16 @@ octep_u64 octep_counter_value(const octep_core* core, octep_u32 number) noexcept
   return at + 1 < reason_count ? core->engine.counted(static_cast<reason>(at + 1)) : 0;
 }
 
-int octep_reason(octep_u32 number, octep_reason_text* out) noexcept {
+OCTEP_SELDOM int octep_reason(octep_u32 number, octep_reason_text* out) noexcept {
   if (number >= reason_count) return OCTEP_NO_SUCH;
   const reason_row& r = row(static_cast<reason>(number));
   *out = {r.name, r.sentence, r.change};
   return OCTEP_OK;
 }
 
-octep_u32 octep_places(void) noexcept { return recorded_places; }
+OCTEP_SELDOM octep_u32 octep_places(void) noexcept { return recorded_places; }
 
-octep_u32 octep_choose(const octep_slot_image* slot, const octep_tuple* t, octep_u32 now_ms) noexcept {
+OCTEP_SELDOM octep_u32 octep_choose(const octep_slot_image* slot, const octep_tuple* t, octep_u32 now_ms) noexcept {
   return t->family == OCTEP_IPV6 ? choose<tuple6>(*slot, *t, {now_ms}) : choose<tuple4>(*slot, *t, {now_ms});
 }
 

@@ -19,7 +19,7 @@ namespace octep::giving_back {
 
 // Posts the read. The connection is held.
 template <class S>
-OCTEP_PASS_CALL void begin_read(S& s, u32 index, instant now) noexcept {
+OCTEP_COMMAND_CALL void begin_read(S& s, u32 index, instant now) noexcept {
   record& r = s.table[index];
   r.probed = true;
   r.probed_at = now;

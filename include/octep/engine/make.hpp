@@ -118,7 +118,7 @@ void tell_refused(S& s, u32 index, reason why, instant now) noexcept {
 
 // The make ends without a connection, and nothing of it is in the far side's tables but next hops that others may share.
 template <class S>
-OCTEP_PASS_CALL void end_refused(S& s, reason why, instant now) noexcept {
+OCTEP_COMMAND_CALL void end_refused(S& s, reason why, instant now) noexcept {
   const u32 index = s.making.index;
   s.doing = operation::none;
   s.counters.add(why);
@@ -158,7 +158,7 @@ void post_create(S& s, instant now) noexcept {
 
 // Posts the next command that this make still needs.
 template <class S>
-OCTEP_PASS_CALL void post_next(S& s, instant now) noexcept {
+OCTEP_COMMAND_CALL void post_next(S& s, instant now) noexcept {
   using stage = make_plan::stage;
   make_plan& plan = s.making;
   if (plan.at == stage::hop0 && !plan.must_set[0]) plan.at = stage::hop1;

@@ -15,7 +15,7 @@
 namespace octep::programming {
 
 template <class S>
-OCTEP_PASS_CALL void post_next(S& s, instant now) noexcept {
+OCTEP_COMMAND_CALL void post_next(S& s, instant now) noexcept {
   program_plan& plan = s.programming;
   direction_record& way = s.table[plan.index].directions[plan.direction];
   command c;
@@ -38,7 +38,7 @@ OCTEP_PASS_CALL void post_next(S& s, instant now) noexcept {
 
 // A direction under the identity that its frame brought. The connection is held.
 template <class S>
-OCTEP_PASS_CALL void begin_attach(S& s, u32 index, u8 direction, identity who, instant now) noexcept {
+OCTEP_COMMAND_CALL void begin_attach(S& s, u32 index, u8 direction, identity who, instant now) noexcept {
   s.doing = operation::program;
   s.programming = {program_plan::stage::program, false, direction, false, index, s.generation, who,
                    s.table[index].directions[direction].next_hop, {}};
@@ -47,7 +47,7 @@ OCTEP_PASS_CALL void begin_attach(S& s, u32 index, u8 direction, identity who, i
 
 // A direction by another next hop. False: there is none to be had, and nothing is held.
 template <class S>
-[[nodiscard]] OCTEP_PASS_CALL bool begin_repoint(S& s, u32 index, u8 direction, const next_hop& hop, instant now) noexcept {
+[[nodiscard]] OCTEP_COMMAND_CALL bool begin_repoint(S& s, u32 index, u8 direction, const next_hop& hop, instant now) noexcept {
   const next_hops::acquired got = s.hops.acquire(hop);
   if (!got.found_room) return false;
   using stage = program_plan::stage;

@@ -30,7 +30,7 @@ template <class S, class F>
 }
 
 template <class S>
-[[nodiscard]] OCTEP_PASS_CALL connection_block block_of(S& s, u32 index) noexcept {
+[[nodiscard]] OCTEP_COMMAND_CALL connection_block block_of(S& s, u32 index) noexcept {
   const record& r = s.table[index];
   const bool changes = with_pair(s, index, [](const auto& pair) noexcept { return translates(pair); });
   return {s.table.handle_of(index), r.which, r.proto, r.proto == protocol::tcp, changes};
@@ -38,7 +38,7 @@ template <class S>
 
 // One direction as the far side is told of it, under that identity and by that next hop.
 template <class S>
-[[nodiscard]] OCTEP_PASS_CALL microflow microflow_of(S& s, u32 index, u32 direction, identity who, handle hop) noexcept {
+[[nodiscard]] OCTEP_COMMAND_CALL microflow microflow_of(S& s, u32 index, u32 direction, identity who, handle hop) noexcept {
   return {who, s.table[index].directions[direction].where, hop,
           with_pair(s, index, [&](const auto& pair) noexcept { return rewrite_of(pair, direction); })};
 }
@@ -63,7 +63,7 @@ template <tuple_type Tuple, class S>
 }
 
 template <class S>
-[[nodiscard]] OCTEP_PASS_CALL reason moved(S& s, u32 index, u32 generation, u32 hand, instant now) noexcept {
+[[nodiscard]] OCTEP_COMMAND_CALL reason moved(S& s, u32 index, u32 generation, u32 hand, instant now) noexcept {
   return S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept {
     return moved<Tuple>(s, index, generation, hand, now);
   });
@@ -73,7 +73,7 @@ template <class S>
 // was idle twice is left alone until just before its end, and looked at once more: whoever wakes in the last quarter of a day
 // must not lose his state for it (ours). `never`: no more.
 template <class S>
-[[nodiscard]] OCTEP_PASS_CALL instant reading_due(S& s, u32 index, instant now) noexcept {
+[[nodiscard]] OCTEP_COMMAND_CALL instant reading_due(S& s, u32 index, instant now) noexcept {
   if (!s.values.on(setting::keepalive)) return never;
   const record& r = s.table[index];
   const u64 left = s.world->firewall.remaining(r.states, now).count;

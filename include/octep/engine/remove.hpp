@@ -21,7 +21,7 @@ namespace removing {
 
 // The record's memory, tuples, hot counts and references go. Posts nothing.
 template <class S>
-OCTEP_PASS_CALL void free_record(S& s, u32 index) noexcept {
+OCTEP_COMMAND_CALL void free_record(S& s, u32 index) noexcept {
   for (u32 d = 0; d < 2; ++d) {
     direction_record& way = s.table[index].directions[d];
     if (way.has_next_hop) s.hops.drop(way.next_hop);
@@ -36,7 +36,7 @@ OCTEP_PASS_CALL void free_record(S& s, u32 index) noexcept {
 // never outlives its connection (system.md 9). True: one of them, unread until now, was closing. Left unread, the frame that a make used would be asked about again, and the
 // one that ended a connection would make it again.
 template <class S>
-OCTEP_PASS_CALL bool settle_candidates(S& s, u32 index) noexcept {
+OCTEP_COMMAND_CALL bool settle_candidates(S& s, u32 index) noexcept {
   bool closing = false;
   for_both_tuples(s, index, [&]<tuple_type Tuple>(const Tuple& tuple, u32 hashed) {
     auto& there = s.template candidates_for<Tuple>();
@@ -56,7 +56,7 @@ OCTEP_PASS_CALL bool settle_candidates(S& s, u32 index) noexcept {
 // Owes the record a take-out, once. What owes it twice owes it once, for the first reason. It goes before those that wait for
 // the poll. What a discard is about to forget is owed nothing.
 template <class S>
-OCTEP_PASS_CALL void owe(S& s, u32 index, reason why) noexcept {
+OCTEP_COMMAND_CALL void owe(S& s, u32 index, reason why) noexcept {
   record& r = s.table[index];
   if (r.state == record_state::leaving || index >= s.forget_from) return;
   r.state = record_state::leaving;
@@ -80,7 +80,7 @@ void owe_at_poll(S& s, u32 index) noexcept {
 
 // Posts the take-out's next command, passing over a direction that was never programmed.
 template <class S>
-OCTEP_PASS_CALL void post_take_out(S& s, instant now) noexcept {
+OCTEP_COMMAND_CALL void post_take_out(S& s, instant now) noexcept {
   take_out_plan& plan = s.taking_out;
   const record& leaving = s.table[plan.index];
   command c;
@@ -197,7 +197,7 @@ void take_out_answered(S& s, const answer& got, instant now) noexcept {
 // A command about it passed its limit: the record is kept and counted as programmed until the far side has answered, then owed
 // a take-out.
 template <class S>
-OCTEP_PASS_CALL void doom(S& s, u32 index) noexcept {
+OCTEP_COMMAND_CALL void doom(S& s, u32 index) noexcept {
   s.table[index].state = record_state::doomed;
   s.due.drop(index);
   s.counters.add(pass_counter::flow_doomed);
@@ -267,7 +267,7 @@ void empty_candidates(S& s) noexcept {
 
 // The far side has nothing any more: a discard was answered, or it restarted.
 template <class S>
-OCTEP_PASS_CALL void forget_everything(S& s) noexcept {
+OCTEP_COMMAND_CALL void forget_everything(S& s) noexcept {
   s.discard_owed = false;
   ++s.generation;
   s.removals_held = s.removals_wait = 0;

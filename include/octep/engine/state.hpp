@@ -30,6 +30,9 @@ namespace octep {
 
 // Out of line: passes reach these from many places, and a kernel's stack and text pay for every copy that is inlined.
 #define OCTEP_PASS_CALL [[gnu::noinline]]
+// The same, and compiled for size: what runs once a command, which costs a far side's 25 us (12 % of a kernel's text by g++,
+// 4 % by clang).
+#define OCTEP_COMMAND_CALL [[gnu::noinline, gnu::cold]]
 
 // What the caller decides at start.
 struct start_options {
@@ -267,7 +270,7 @@ struct engine_state {
       return scratch6;
   }
   // Posts the operation's next command. Nothing is outstanding.
-  OCTEP_PASS_CALL void post(const command& c, instant now) noexcept {
+  OCTEP_COMMAND_CALL void post(const command& c, instant now) noexcept {
     event e;
     e.kind = event_kind::command_posted;
     e.what = c.kind;
@@ -280,7 +283,7 @@ struct engine_state {
   }
 
   // When a connection is looked at next: at the end of its wait if a frame asked for it, else when its stamps are due.
-  OCTEP_PASS_CALL void schedule(u32 index) noexcept {
+  OCTEP_COMMAND_CALL void schedule(u32 index) noexcept {
     const record& r = table[index];
     const instant probe_at = r.probe_asked ? may_probe_at(r) : never;
     // One that was owed a take-out while it was read has none.
@@ -359,7 +362,7 @@ OCTEP_PASS_CALL void tell(S& s, event_kind kind, instant now) noexcept {
 
 // About a connection: its direction 0 names it.
 template <class S>
-OCTEP_PASS_CALL void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now, u8 direction = 0) noexcept {
+OCTEP_COMMAND_CALL void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now, u8 direction = 0) noexcept {
   event e;
   e.kind = kind;
   e.at = now;

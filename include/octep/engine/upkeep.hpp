@@ -34,7 +34,7 @@ inline constexpr u32 least_for_discard = 16;
 inline constexpr u32 least_quiet_ms = 1'000;
 
 template <class S>
-OCTEP_PASS_CALL void begin_poll(S& s) noexcept {
+OCTEP_COMMAND_CALL void begin_poll(S& s) noexcept {
   s.upkeep_left = s.values[setting::upkeep_commands];
   s.sweep.to_ask = s.values[setting::sweep_lookups];
   s.sweep.to_pass = s.table.capacity();
@@ -78,7 +78,7 @@ void ask_all(S& s) noexcept {
 // Nobody reads its stamps: keepalive was off, or it was left to end by itself. One of those whose state has more left than a
 // last look leaves it was renewed by frames that the host saw, and counts as new.
 template <class S>
-OCTEP_PASS_CALL void take_up_again(S& s, u32 index, instant now) noexcept {
+OCTEP_COMMAND_CALL void take_up_again(S& s, u32 index, instant now) noexcept {
   if (!s.values.on(setting::keepalive)) return;
   record& r = s.table[index];
   if (r.quiet_readings >= 2) {
@@ -145,7 +145,7 @@ void begin_reading(S& s, u32 index, instant now) noexcept {
 
 // Both stamps are known.
 template <class S>
-OCTEP_PASS_CALL void read(S& s, instant now) noexcept {
+OCTEP_COMMAND_CALL void read(S& s, instant now) noexcept {
   const stamps_plan plan = s.reading;
   record& r = s.table[plan.index];
   s.doing = operation::none;
@@ -248,7 +248,7 @@ template <class S>
 
 // Whether the connection is still what the firewall and the routes say. True: a command was posted, ask again.
 template <tuple_type Tuple, class S>
-[[nodiscard]] OCTEP_PASS_CALL bool ask_again(S& s, u32 index, instant now) noexcept {
+[[nodiscard]] OCTEP_COMMAND_CALL bool ask_again(S& s, u32 index, instant now) noexcept {
   make_scratch<Tuple>& m = s.template scratch_for<Tuple>();
   record& r = s.table[index];
   m.pair = s.table.template tuples_of<Tuple>(index);
