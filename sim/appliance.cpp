@@ -33,6 +33,7 @@ fast_path_options device_for(const appliance_options& o) {
   far.seed = o.seed;
   far.connections = o.connections;
   far.next_hops = o.next_hops;
+  far.associations = o.associations;
   far.microflows = o.microflows;
   if (o.gives_back) far.gives_back = give_back_rule::of(o.device);
   return far;
@@ -40,7 +41,13 @@ fast_path_options device_for(const appliance_options& o) {
 
 }  // namespace
 
-appliance::appliance(const appliance_options& options) : rules{firewall_for(options)}, device{device_for(options)} {}
+appliance::appliance(const appliance_options& options) : rules{firewall_for(options)}, device{device_for(options)} {
+  ways.protect_by(&kernel);
+  device.read_numbers_by([this](u32 spi) {
+    const kernel_association* const a = kernel.find(spi);
+    return a == nullptr ? 0 : a->sequence;
+  });
+}
 
 const std::vector<u32>& appliance::slot_choices() {
   static const std::vector<u32> all{16, 64, 128, 1'024};

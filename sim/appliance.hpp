@@ -50,6 +50,7 @@ struct appliance_options {
   bool nat = false;  // source NAT of every connection, to one documentation address
   u32 connections = 1'022;
   u32 next_hops = 254;
+  u32 associations = 32;
   u32 microflows = microflow_capacity;
   std::optional<microseconds> command_latency;  // instead of the distribution
   bool gives_back = true;  // TCP connections, by the device's rule
@@ -97,6 +98,7 @@ class appliance {
 
   event_queue events;
   firewall rules;
+  association_table kernel;  // of IPsec; `ways` may lead into its tunnels
   routes ways = routes::everywhere();
   fast_path device;
 

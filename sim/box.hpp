@@ -41,6 +41,11 @@ class box final : public appliance {
   struct world {
     sim::firewall& firewall;
     routes& next_hops;
+    struct {
+      association_table* kernel;
+      void pass_over(u32 spi, u64 numbers) const { (void)kernel->pass_over(spi, numbers); }
+      void account(u32 spi, const association_traffic& more) const { (void)kernel->account(spi, {more.packets, more.bytes}); }
+    } associations;
     device_facts device;
     struct {
       int depth = 0;
@@ -60,14 +65,16 @@ class box final : public appliance {
 
   explicit box(const appliance_options& o)
       : appliance{o},
-        world_{rules, ways, o.device, {}, {this}, this},
+        world_{rules, ways, {&kernel}, o.device, {}, {this}, this},
         port_{events, device, {o.seed, o.values[setting::cmd_step_us], o.values[setting::cmd_limit_ms], o.command_latency},
               [this](u64 tag, const answer& said, instant now) {
                 core_->answered(tag, said, now);
                 pump(now);
               }},
         core_{std::make_unique<engine_type>()} {
-    const start_options start{o.connections, o.next_hops, true};
+    start_options start{o.connections, o.next_hops, true};
+    start.associations = o.associations;
+    start.far_side_fresh = true;
     memory_.resize(engine_type::bytes_for(start) + arena::alignment);
     void* first = memory_.data();
     std::size_t room = memory_.size();
@@ -92,8 +99,13 @@ class box final : public appliance {
     rules.expire(to);
   }
 
-  arrival_verdict arrive(u16 port, const frame_facts& facts, u32 wire_length, const tcp_segment& tcp,
-                         instant now) override {
+  arrival_verdict arrive(u16 port, const frame_facts& facts, u32 wire_length, const tcp_segment& tcp, instant now) override {
+    return arrive_by(0, port, facts, wire_length, tcp, now);
+  }
+  // A frame that came out of a tunnel, by the kernel's association of that number; 0: none, it arrived in the clear. The host
+  // decrypts what the far side has no association for.
+  arrival_verdict arrive_by(u32 decrypted_by, u16 port, const frame_facts& facts, u32 wire_length, const tcp_segment& tcp,
+                            instant now) {
     advance(now);
     quiet_ = false;
     wire_frame frame;
@@ -101,11 +113,22 @@ class box final : public appliance {
     frame.is_flow = facts.why == reason::none;
     if (frame.is_flow) frame.tuple = facts.which == family::ipv4 ? wide_tuple{facts.v4} : wide_tuple{facts.v6};
     frame.tcp = tcp;
+    frame.bytes = wire_length;
     arrival_verdict out;
+    association_word through;
+    if (decrypted_by != 0) {
+      const handle by = core_->protects().of_kernel(decrypted_by);
+      if (by.revision == 0 || !device.decrypt(by, wire_length, now)) {
+        // The kernel decrypts it, and its driver never sees what was inside.
+        if (rules.on_host_frame(frame.tuple, tcp, frame.where, now).passed) (void)device.host_sends(now);
+        return out;
+      }
+      through = associations::word_of(by);
+    }
     out.device = device.arrive(frame, now);
     out.forwarded = out.device.is == verdict::what::forwarded;
     if (out.device.is != verdict::what::punted) return out;
-    const punt_metadata from{out.device.who, port, {}};
+    const punt_metadata from{out.device.who, port, through};
     out.why = core_->punt(out.device.ring % Policies::rings, facts, wire_length, from, now).why;
     // The host's kernel takes the frame after its driver.
     if (!frame.is_flow || rules.on_host_frame(frame.tuple, tcp, frame.where, now).passed) (void)device.host_sends(now);

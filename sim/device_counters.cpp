@@ -18,10 +18,11 @@ bool device_counters::conserved(u64 in_wire_queue, u64 in_host_queue, std::strin
   };
   using c = device_counter;
   const device_counters& n = *this;
-  return equal("received", n[c::rx_wire], "forwarded + punted + dropped",
-               n[c::from_wire_to_wire] + punted() + n[c::drop_wire_overrun] + n[c::drop_kn_overrun]) &&
-         equal("transmitted + queued for the wire", n[c::tx_wire] + in_wire_queue, "forwarded + sent by the host",
-               n[c::from_wire_to_wire] + n[c::from_kn]) &&
+  const u64 forwarded = n[c::from_wire_to_wire] + n[c::from_wire_to_ipsec_encr];
+  return equal("received", n[c::rx_wire], "forwarded + encrypted + punted + dropped",
+               forwarded + punted() + n[c::drop_wire_overrun] + n[c::drop_kn_overrun] + n[c::drop_ipsec]) &&
+         equal("transmitted + queued for the wire", n[c::tx_wire] + in_wire_queue, "forwarded + encrypted + sent by the host",
+               forwarded + n[c::from_kn]) &&
          equal("handed up + queued for the host", n[c::tx_kn] + in_host_queue, "punted", punted());
 }
 

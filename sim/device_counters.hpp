@@ -18,6 +18,7 @@ enum class device_counter : u8 {
   tx_kn,       // handed to the host
   from_kn,     // sent by the host, on its way to the wire
   from_wire_to_wire,
+  from_wire_to_ipsec_encr,  // forwarded through the engine that encrypts
   // Punted, by reason.
   kn_no_flow,         // the frame is no flow: it is handed up without an identity
   kn_no_microflow,    // every microflow is taken: handed up without an identity
@@ -32,6 +33,7 @@ enum class device_counter : u8 {
   // Dropped, by reason.
   drop_wire_overrun,
   drop_kn_overrun,
+  drop_ipsec,         // named an association that the engine does not have
   drop_host_overrun,  // a frame the host sent found the wire's queue full
   count_
 };
@@ -46,6 +48,7 @@ inline constexpr device_counter last_punt = device_counter::kn_mtu;
                                    "TX_KN",
                                    "FROM_KN_TO_WIRE",
                                    "FROM_WIRE_TO_WIRE",
+                                   "FROM_WIRE_TO_IPSEC_ENCR",
                                    "FROM_WIRE_TO_KN_NO_FLOW",
                                    "FROM_WIRE_TO_KN_MFLOW_TABLE_FULL",
                                    "FROM_WIRE_TO_KN_MFLOW_NOT_ACTIVE",
@@ -58,6 +61,7 @@ inline constexpr device_counter last_punt = device_counter::kn_mtu;
                                    "FROM_WIRE_TO_KN_MTU",
                                    "DROP_WIRE_OVERRUN",
                                    "DROP_KN_OVERRUN",
+                                   "DROP_IPSEC",
                                    "DROP_HOST_OVERRUN"};
   static_assert(sizeof(names) / sizeof(names[0]) == device_counter_count);
   return names[static_cast<usize>(c)];

@@ -16,7 +16,8 @@ fast_path::fast_path(const fast_path_options& options)
       kn_queue_{options.kn_frame_ns, options.queue_room},
       entries_(options.connections),
       tracked_(options.connections),
-      hops_(options.next_hops) {}
+      hops_(options.next_hops),
+      engine_{options.associations} {}
 
 // --- frames -----------------------------------------------------------------------------------------------
 
@@ -96,11 +97,23 @@ verdict fast_path::forward(verdict v, microflow_record& m, const wire_frame& fra
     v.leaves.destination = m.view.to.destination;
     v.leaves.ports = m.view.to.ports;
   }
+  if (m.view.association.revision != 0) {
+    v.association = {m.view.association.index - 1, m.view.association.revision};
+    const std::optional<u32> number = engine_.encrypt(v.association, frame.bytes, now);
+    if (!number) {
+      v.is = verdict::what::dropped;
+      v.why = device_counter::drop_ipsec;
+      counters_.add(v.why);
+      return v;
+    }
+    v.number = *number;
+  }
   m.view.stamp = now;
 
   const std::optional<instant> done = wire_queue_.join(now);
   v.is = done ? verdict::what::forwarded : verdict::what::dropped;
-  v.why = done ? device_counter::from_wire_to_wire : device_counter::drop_wire_overrun;
+  const auto way = v.association.revision != 0 ? device_counter::from_wire_to_ipsec_encr : device_counter::from_wire_to_wire;
+  v.why = done ? way : device_counter::drop_wire_overrun;
   v.done = done.value_or(now);
   counters_.add(v.why);
   move_queues(now);
@@ -207,6 +220,7 @@ void fast_path::restart(instant now) {
   deadlines_ = {};
   entries_.assign(entries_.size(), {});
   hops_.assign(hops_.size(), {});
+  engine_.restart();
 }
 
 // --- commands ---------------------------------------------------------------------------------------------
@@ -242,6 +256,11 @@ answer fast_path::execute(const command& what, instant now) {
       bury_all();
       for (entry_view& e : entries_) e.state = entry_state::reclaimed;
       break;
+    case command_kind::association_add:
+      a.code = engine_.install(what.target, number_of_ ? static_cast<u32>(number_of_(what.kernel)) : 0);
+      break;
+    case command_kind::association_delete: a.code = engine_.remove(what.target); break;
+    case command_kind::association_read: read_association(what.target.index, now, a); break;
     default: a.code = answer_code::refused; break;
   }
   return a;
@@ -278,6 +297,7 @@ void fast_path::point(microflow_record& m, handle connection, u8 direction, cons
   m.view.direction = direction;
   m.view.next_hop = told.next_hop;
   m.view.to = told.to;
+  m.view.association = told.association;
 }
 
 answer_code fast_path::program(const command& what) {
@@ -317,6 +337,12 @@ answer_code fast_path::release(handle next_hop) {
   if (hop(next_hop) == nullptr) return answer_code::refused;
   hops_[next_hop.index].set = false;
   return answer_code::done;
+}
+
+void fast_path::read_association(u32 index, instant now, answer& a) {
+  const std::optional<protected_traffic> read = engine_.read(index, now);
+  if (!read) a.code = answer_code::refused;
+  else a.traffic = {read->packets, read->bytes};
 }
 
 bool fast_path::give_back(u32 index, u8 identical) {

@@ -5,7 +5,8 @@
 //                                              ├ entry not usable ▶ punted, and the microflow is condemned
 //                                              ├ next hop stale ──▶ punted
 //                                              ├ gives it back ───▶ punted, and the entry is pending (give_back_rule.hpp)
-//                                              └ else ────────────▶ translated, forwarded, stamped
+//                                              └ else ────────────▶ translated, encrypted if it names an association, forwarded,
+//                                                                   stamped
 //
 // What it is: a microflow, connection and next-hop table behind the calls of a device: a frame arrives, a command is
 // executed, time passes. Every way out is counted under the device's name.
@@ -26,6 +27,7 @@
 #include <octep/identity.hpp>
 #include <octep/ticks.hpp>
 
+#include "sim/association_engine.hpp"
 #include "sim/device_counters.hpp"
 #include "sim/give_back_rule.hpp"
 #include "sim/model_constants.hpp"
@@ -44,6 +46,7 @@ struct wire_frame {
   tcp_segment tcp;       // of anything but TCP: nothing
   u32 ip_bytes = 0;  // IP length, against the next hop's MTU; 0: not asked
   u8 ttl = 64;
+  u32 bytes = 0;  // as the engine that encrypts counts them
 };
 
 // What became of a frame.
@@ -57,6 +60,8 @@ struct verdict {
   handle connection;              // forwarded: the entry that vouched for it
   wide_tuple leaves;              // forwarded: as it leaves
   next_hop hop;                   // forwarded: where it leaves
+  handle association;             // forwarded: what encrypted it, as the engine has it; revision 0: it left in the clear
+  u32 number = 0;                 // of that association's sequence numbers, the one it left under
   u32 ring = 0;                   // punted: 0 to punt_rings - 1
   instant done;                   // forwarded: on the wire; punted: at the host
 };
@@ -72,6 +77,7 @@ struct microflow_view {
   u8 direction = 0;
   handle next_hop;
   rewrite to;
+  handle association;             // as its command named it
   instant last_frame;             // the last frame, whatever became of it
   instant stamp;                  // the last forwarded frame; 0 for none
 
@@ -91,6 +97,7 @@ struct fast_path_options {
   u32 microflows = microflow_capacity;  // ids 1 to this
   u32 connections = 1'022;              // device_facts::connections
   u32 next_hops = 254;                  // device_facts::next_hops
+  u32 associations = 254;               // device_facts::associations
   u64 wire_frame_ns = 0;                // 0: no queueing
   u64 kn_frame_ns = 0;                  // hand-over to the host; 0: no queueing
   u32 queue_room = 0;                   // 0: no bound
@@ -115,7 +122,13 @@ class fast_path {
   // The entry goes to pending, as by the give-back rule (tests, scenarios). False: it was not valid.
   bool give_back(u32 index, u8 identical);
 
+  // An association is installed with the kernel's sequence number, which the glue reads as it encodes the command. Without: 0.
+  void read_numbers_by(std::function<u64(u32 kernel)> by) { number_of_ = std::move(by); }
+  // A frame of a tunnel was decrypted, and goes on as `arrive` has it. False: the engine does not have that association.
+  bool decrypt(handle by, u32 bytes, instant now) { return engine_.decrypt(by, bytes, now); }
+
   // --- looking ------------------------------------------------------------------------------------------
+  [[nodiscard]] const association_engine& ipsec() const noexcept { return engine_; }
   [[nodiscard]] const device_counters& counters() const noexcept { return counters_; }
   // The conservation law, what is in queues counted.
   [[nodiscard]] bool conserved(std::string* why = nullptr) const;
@@ -175,6 +188,7 @@ class fast_path {
   void read_microflow(identity who, answer& a);
   [[nodiscard]] answer_code reclaim(handle connection);
   [[nodiscard]] answer_code release(handle next_hop);
+  void read_association(u32 index, instant now, answer& a);
   [[nodiscard]] device_counter usable(const microflow_record& m) const;
   [[nodiscard]] device_counter track(const microflow_record& m, const wire_frame& frame);
   verdict punt(verdict v, device_counter why, const wire_frame& frame, instant now);
@@ -195,6 +209,8 @@ class fast_path {
   std::vector<entry_view> entries_;
   std::vector<identical_frames> tracked_;  // beside entries_; blank from each create on
   std::vector<hop_record> hops_;
+  association_engine engine_;
+  std::function<u64(u32 kernel)> number_of_;
 };
 
 }  // namespace octep::sim

@@ -72,6 +72,11 @@ class reconciling {
       const wide_tuple leaves = reverse(tuple_of(i, 1U - m.direction));
       if (!(m.to.source == leaves.source) || !(m.to.destination == leaves.destination) || m.to.ports != leaves.ports)
         return fmt::format("a programmed microflow translates to another connection's tuple (connection {})", i);
+      const handle named = way.encrypted_by.none() ? handle{} : associations::named_as(associations::handle_of(way.encrypted_by));
+      if (r.state == record_state::held && !(m.association == named) && !under_way(i, m.direction))
+        return fmt::format("a programmed microflow is encrypted by another association than the record's (connection {})", i);
+      if (m.association.revision != 0 && !device_.ipsec().has({m.association.index - 1, m.association.revision}))
+        return fmt::format("a programmed microflow names an association that is gone (connection {})", i);
       if (r.state == record_state::held && !(m.next_hop == way.next_hop) && !under_way(i, m.direction))
         return fmt::format("a programmed microflow leaves by another next hop than the record's (connection {})", i);
     }
@@ -96,11 +101,11 @@ class reconciling {
           return fmt::format("a record refers to a next hop that is gone (connection {})", index);
       }
       if (r.state != record_state::held) continue;
-      if (!way.programmed || !way.has_next_hop)
+      if (way.programmed == way.stays || !way.has_next_hop)
         return fmt::format("a held record has one direction only (connection {})", index);
       if (const next_hop* const hop = device_.hop(way.next_hop); hop == nullptr || !(*hop == core_.hops()[way.next_hop.index].hop))
         return fmt::format("a held record's next hop is not programmed (connection {})", index);
-      if (under_way(index, d)) continue;
+      if (under_way(index, d) || way.stays) continue;
       const microflow_view* const m = device_.find(way.who);
       const bool there = m != nullptr && m->tuple == tuple_of(index, d) && m->where == way.where;
       if (there && !(m->active && m->connection == table_.handle_of(index) && m->direction == d))
@@ -144,7 +149,8 @@ class reconciling {
     std::map<u32, u32> expected;
     for (u32 i = 0; i < table_.capacity(); ++i)
       if (table_[i].state != record_state::free)
-        for (u32 d = 0; d < 2; ++d) ++expected[core_.hot().bucket_of(table_.hash_of(i, d))];
+        for (u32 d = 0; d < 2; ++d)
+          if (!table_[i].directions[d].stays) ++expected[core_.hot().bucket_of(table_.hash_of(i, d))];
     for (u32 bucket = 0; bucket >> core_.hot().bits() == 0; ++bucket) {
       const auto there = expected.find(bucket);
       const u32 tuples = there == expected.end() ? 0 : std::min(there->second, 255U);

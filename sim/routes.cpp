@@ -105,7 +105,13 @@ next_hop_answer routes::ask(const next_hop_question<Tuple>& q) const {
     r = longest(Tuple::which, destination);
   }
   if (r == nullptr) return no(reason::flow_nonhop_no_route);
-  return leave_by(r->way, r->gateway, Tuple::which, destination, q.other);
+  next_hop_answer a = leave_by(r->way, r->gateway, Tuple::which, destination, q.other);
+  if (a.why != reason::none || r->way.tunnel == 0 || kernel_ == nullptr || !kernel_->covers(r->way.tunnel)) return a;
+  // A policy without an association: the kernel asks its peer for one and sends nothing until then.
+  const kernel_association* const by = kernel_->current(r->way.tunnel, true);
+  if (by == nullptr) return no(reason::flow_no_association);
+  a.association = by->spi;
+  return a;
 }
 
 next_hop_answer routes::leave_by(const way_out& way, const via& gateway, family which, const address6& destination,

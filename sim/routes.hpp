@@ -11,6 +11,7 @@
 
 #include <octep/next_hop.hpp>
 
+#include "sim/association_engine.hpp"
 #include "sim/model_constants.hpp"
 #include "sim/wide_tuple.hpp"
 
@@ -33,6 +34,7 @@ struct way_out {
   u16 vlan = 0;            // front, lagg. A bridge sends with the VLAN of the other direction
   u16 mtu = ethernet_mtu;
   link_address mac{2, 0, 0, 0, 0, 1};  // the appliance's own
+  u32 tunnel = 0;  // of the kernel's associations: what leaves here is encrypted while a policy covers it; 0: never
 };
 
 struct prefix {
@@ -68,6 +70,8 @@ class routes {
   // Neighbours nobody named answer with an address made from theirs.
   void resolve_all(bool on) noexcept { resolve_all_ = on; }
   void set_least_mtu(u16 least) noexcept { least_mtu_ = least; }
+  // Whose policies and associations protect what leaves by a tunnel. Without one everything leaves plain.
+  void protect_by(const association_table* kernel) noexcept { kernel_ = kernel; }
   // Moves with every change: a notice is due when it has.
   [[nodiscard]] u64 changes() const noexcept { return changes_; }
 
@@ -91,6 +95,7 @@ class routes {
   std::vector<route> routes_;  // longest first; equal lengths in order of addition
   std::unordered_map<u32, route> own_;
   std::unordered_map<wide_tuple, neighbour, wide_tuple_hash> neighbours_;  // keyed by family and destination
+  const association_table* kernel_ = nullptr;
   bool resolve_all_ = false;
   u16 least_mtu_ = least_mtu;
   u64 changes_ = 0;

@@ -182,7 +182,8 @@ TEST(Counters, KeepTheirNamesAndPlaces) {
                                             "hold_backs", "hold_forgot", "gap_found", "gap_expired",
                                             "sweep_asked", "sweep_dead", "ka_reads", "ka_touched",
                                             "ka_idle", "room_idle", "dirty_asked", "notices",
-                                            "notices_lost", "removed_by_hand", "far_side_resets"}));
+                                            "notices_lost", "removed_by_hand", "far_side_resets", "assoc_installed",
+                                            "assoc_deleted", "assoc_refused", "assoc_reads", "assoc_margins", "stat_rebase"}));
 }
 
 // The names of the published record that this much of the behaviour moves.

@@ -117,7 +117,9 @@ TEST(Reasons, KeepTheirNamesAndPlaces) {
                                              "flow_removed",
                                              "flow_made_room",
                                              "flow_audited",
-                                             "flow_idle"};
+                                             "flow_idle",
+                                             "flow_association_gone",
+                                             "flow_no_association"};
   std::vector<std::string> names;
   for (const reason_row& r : reason_rows) names.emplace_back(r.name);
   EXPECT_EQ(names, expected);

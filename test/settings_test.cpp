@@ -104,7 +104,7 @@ TEST(Settings, KeepTheirNamesAndPlaces) {
                                       "make_per_sec", "cmd_step_us", "cmd_limit_ms", "udp_oneway_ms", "revive", "keepalive",
                                       "probe_gap_ms", "revive_min_ms", "revive_max_ms", "revive_peace_ms", "hold_fresh_ms",
                                       "hold_min_ms", "hold_max_ms", "gap_quiet_us", "gap_first_ms", "gap_again_ms",
-                                      "sweep_lookups", "upkeep_commands", "dirty_lookups", "room_reads"}));
+                                      "sweep_lookups", "upkeep_commands", "dirty_lookups", "room_reads", "ipsec_flows"}));
 }
 
 // The defaults that the behaviour's page names, by hand.
@@ -141,7 +141,8 @@ TEST(Settings, DefaultsAreThoseOfTheBehaviour) {
                                                          {setting::sweep_lookups, 256},
                                                          {setting::upkeep_commands, 64},
                                                          {setting::dirty_lookups, 64},
-                                                         {setting::room_reads, 16}};
+                                                         {setting::room_reads, 16},
+                                                         {setting::ipsec_flows, 0}};
   EXPECT_EQ(expected.size(), setting_count);
   for (const auto& [which, value] : expected) EXPECT_EQ(s[which], value) << row(which).name;
 }

@@ -124,6 +124,7 @@ struct scale_world {
     }
     next_hop_answer resolve(const next_hop_question<tuple6>&) const noexcept { return {}; }
   } next_hops;
+  no_associations associations;
   struct {
     void enter() const noexcept {}
     void leave() const noexcept {}

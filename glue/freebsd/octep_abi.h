@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* Moves whenever a struct here changes; create refuses any other. */
-#define OCTEP_ABI_VERSION 2u
+#define OCTEP_ABI_VERSION 3u
 
 #define OCTEP_ADDRESS_BYTES 16u	/* an IPv4 address stands in the first four */
 #define OCTEP_MAC_BYTES 6u
@@ -116,6 +116,7 @@ struct octep_hop {
 	octep_u8 source_mac[OCTEP_MAC_BYTES];
 	octep_u8 destination_mac[OCTEP_MAC_BYTES];
 	octep_u8 pad[2];
+	octep_u32 association;	/* resolve: the kernel's number of what encrypts there; 0: nothing does */
 };
 
 struct octep_hop_question {
@@ -138,7 +139,10 @@ enum octep_command_kind {
 	OCTEP_COMMAND_READ_ENTRY = 6,
 	OCTEP_COMMAND_DISCARD = 7,
 	OCTEP_COMMAND_PROGRAM = 8,
-	OCTEP_COMMAND_READ_MICROFLOW = 9
+	OCTEP_COMMAND_READ_MICROFLOW = 9,
+	OCTEP_COMMAND_ASSOCIATION_ADD = 10,
+	OCTEP_COMMAND_ASSOCIATION_DELETE = 11,
+	OCTEP_COMMAND_ASSOCIATION_READ = 12
 };
 
 struct octep_microflow {
@@ -146,9 +150,10 @@ struct octep_microflow {
 	struct octep_ingress where;
 	octep_u32 next_hop;
 	octep_u16 next_hop_revision;
+	octep_u16 association_revision;	/* 0: its frames leave in the clear */
+	octep_u32 association;	/* that encrypts them, as the far side names it: index + 1 */
 	octep_u8 source_port[2];	/* what its frames are rewritten to */
 	octep_u8 destination_port[2];
-	octep_u8 pad[2];
 	octep_u8 source[OCTEP_ADDRESS_BYTES];
 	octep_u8 destination[OCTEP_ADDRESS_BYTES];
 };
@@ -161,7 +166,10 @@ struct octep_command {
 	octep_u8 translates;	/* create */
 	octep_u8 direction;	/* program */
 	octep_u16 revision;
-	octep_u32 index;	/* connection or next hop */
+	octep_u32 index;	/* connection, next hop or association */
+	octep_u32 kernel;	/* association add, delete: the kernel's number; its keys are the caller's to find */
+	octep_u8 encrypts;	/* association add */
+	octep_u8 pad[7];
 	struct octep_hop hop;	/* next hop set */
 	struct octep_microflow microflows[2];	/* create; deactivate, program, read microflow: [0] */
 };
@@ -176,6 +184,9 @@ struct octep_answer {
 	octep_u8 lives;		/* read microflow */
 	octep_u8 pad[2];
 	octep_u32 stamp;	/* read microflow: moves with its frames */
+	octep_u32 pad2;
+	octep_u64 packets;	/* association read: of the index, whoever used it */
+	octep_u64 bytes;
 };
 
 enum octep_step_kind { OCTEP_POST = 0, OCTEP_WAIT = 1, OCTEP_IDLE = 2 };
@@ -229,6 +240,9 @@ struct octep_ops {
 	void (*restamp_states)(void *context, const octep_u64 ids[2], octep_u64 now_us);
 	/* Returns a reason; 0: *hop is the way out. */
 	octep_u8 (*resolve)(void *context, const struct octep_hop_question *, struct octep_hop *);
+	/* The kernel's association gives out none of the next so many sequence numbers; so much went by under it in hardware. */
+	void (*pass_over)(void *context, octep_u32 kernel, octep_u64 numbers);
+	void (*account)(void *context, octep_u32 kernel, octep_u64 packets, octep_u64 bytes);
 	void (*event)(void *context, const struct octep_event *);
 };
 
@@ -238,7 +252,7 @@ struct octep_options {
 	octep_u32 connections;
 	octep_u32 next_hops;
 	octep_u32 ipv6_connections;	/* 0: the recorded devices forward none, and this unit makes none */
-	octep_u32 pad;
+	octep_u32 associations;	/* indexes of the far side's IPsec engine that may be used; 0: none */
 	octep_u64 hash_seed;	/* not known outside */
 };
 
@@ -293,6 +307,14 @@ int octep_state_gone(struct octep_core *, const struct octep_tuple *) OCTEP_NOEX
 void octep_far_side_reset(struct octep_core *, octep_u64 now_us) OCTEP_NOEXCEPT;
 void octep_far_side_gone(struct octep_core *, octep_u64 now_us) OCTEP_NOEXCEPT;
 /*
+ * (p) IPsec.  The kernel has an association, by a number of its own that is
+ * not 0; it goes, and its connections move to `successor` or, where that is 0
+ * or not installed, are taken out before the far side forgets it.  NO_ROOM:
+ * every index is in use; NO_SUCH: the far side was never given it.
+ */
+int octep_association_added(struct octep_core *, octep_u32 kernel, octep_u32 encrypts) OCTEP_NOEXCEPT;
+int octep_association_gone(struct octep_core *, octep_u32 kernel, octep_u32 successor) OCTEP_NOEXCEPT;
+/*
  * (p) By hand.  A connection is named by either of its tuples as they arrive;
  * keep_out holds until let_in.  NO_SUCH: not held, not kept out; NO_ROOM: the
  * list of those kept out is full, or an earlier host is still being removed.
@@ -321,7 +343,12 @@ struct octep_reason_text {
 };
 int octep_reason(octep_u32 reason, struct octep_reason_text *) OCTEP_NOEXCEPT;
 
-/* (a) The recorded choice of a place, by the table's own code, on a slot of octep_places() that the caller describes. Pure. */
+/*
+ * (a) The recorded choice of a place, by the table's own code, on a slot of
+ * octep_places() that the caller describes.  Pure.  OCTEP_PLACES_MAX for
+ * another family than IPv4, which this unit makes no connections of: the
+ * choice is the same there, and not compiled a second time.
+ */
 octep_u32 octep_places(void) OCTEP_NOEXCEPT;
 octep_u32 octep_choose(const struct octep_slot_image *, const struct octep_tuple *, octep_u32 now_ms) OCTEP_NOEXCEPT;
 

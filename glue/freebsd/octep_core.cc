@@ -18,8 +18,6 @@ namespace {
 using namespace octep;
 
 #define OCTEP_OUT_OF_LINE [[gnu::noinline]]
-// Compiled for size: called for an answer, a wish or a reader, never for a frame or a walk.
-#define OCTEP_SELDOM [[gnu::cold]]
 
 // --- values across the border -----------------------------------------------------------------------------
 
@@ -88,7 +86,7 @@ OCTEP_OUT_OF_LINE void from_c(const octep_state& in, firewall_answer<Tuple>& out
   out.verdict = reason_of(in.verdict, reason::flow_nostate);
 }
 
-OCTEP_OUT_OF_LINE void to_c(const command& in, octep_command& out) noexcept {
+OCTEP_SELDOM void to_c(const command& in, octep_command& out) noexcept {
   out = {};
   out.kind = static_cast<u8>(in.kind);
   out.family = static_cast<u8>(in.block.which);
@@ -98,6 +96,8 @@ OCTEP_OUT_OF_LINE void to_c(const command& in, octep_command& out) noexcept {
   out.direction = in.direction;
   out.index = in.target.index;
   out.revision = in.target.revision;
+  out.kernel = in.kernel;
+  out.encrypts = in.encrypts;
   out.hop.port = in.hop.port;
   out.hop.vlan = in.hop.vlan;
   out.hop.mtu = in.hop.mtu;
@@ -112,6 +112,8 @@ OCTEP_OUT_OF_LINE void to_c(const command& in, octep_command& out) noexcept {
     to.where = {flow.where.port, flow.where.vlan};
     to.next_hop = flow.next_hop.index;
     to.next_hop_revision = flow.next_hop.revision;
+    to.association = flow.association.index;
+    to.association_revision = flow.association.revision;
     store_le16(to.source_port, static_cast<u16>(flow.to.ports >> 16));
     store_le16(to.destination_port, static_cast<u16>(flow.to.ports));
     to_wire(to.source, flow.to.source);
@@ -164,7 +166,7 @@ struct c_next_hops {
   const octep_ops* ops;
 
   template <tuple_type Tuple>
-  OCTEP_OUT_OF_LINE next_hop_answer ask(const next_hop_question<Tuple>& q) noexcept {
+  OCTEP_SELDOM next_hop_answer ask(const next_hop_question<Tuple>& q) noexcept {
     octep_hop_question asked{};
     octep_hop said{};
     asked.family = static_cast<u8>(Tuple::which);
@@ -182,10 +184,19 @@ struct c_next_hops {
       out.hop.source_mac[i] = said.source_mac[i];
       out.hop.destination_mac[i] = said.destination_mac[i];
     }
+    out.association = said.association;
     return out;
   }
   next_hop_answer resolve(const next_hop_question<tuple4>& q) noexcept { return ask(q); }
   next_hop_answer resolve(const next_hop_question<tuple6>& q) noexcept { return ask(q); }
+};
+
+struct c_associations {
+  const octep_ops* ops;
+  void pass_over(u32 kernel, u64 numbers) noexcept { ops->pass_over(ops->context, kernel, numbers); }
+  void account(u32 kernel, const association_traffic& more) noexcept {
+    ops->account(ops->context, kernel, more.packets, more.bytes);
+  }
 };
 
 struct c_guard {
@@ -220,6 +231,7 @@ struct c_events {
 struct c_world {
   c_firewall firewall;
   c_next_hops next_hops;
+  c_associations associations;
   c_guard guard;
   c_events events;
   device_facts device;
@@ -254,25 +266,29 @@ static_assert(OCTEP_RINGS == default_policies::rings);
 }
 
 [[nodiscard]] start_options options_of(const octep_options& o) noexcept {
-  return {o.connections, o.next_hops, o.ipv6_connections != 0};
+  start_options start;
+  start.connections = o.connections;
+  start.next_hops = o.next_hops;
+  start.ipv6_connections = o.ipv6_connections != 0;
+  start.associations = o.associations;
+  return start;
 }
 
 [[nodiscard]] bool whole(const octep_ops& o) noexcept {
   return o.size == sizeof(octep_ops) && o.kick != nullptr && o.section_enter != nullptr && o.section_leave != nullptr &&
          o.find_state != nullptr && o.states_alive != nullptr && o.relax_states != nullptr &&
          o.states_remaining != nullptr && o.restamp_states != nullptr && o.resolve != nullptr &&
-         o.event != nullptr;
+         o.pass_over != nullptr && o.account != nullptr && o.event != nullptr;
 }
 
 [[nodiscard]] bool aligned(const void* p) noexcept {
   return p != nullptr && reinterpret_cast<usize>(p) % arena::alignment == 0;
 }
 
-template <tuple_type Tuple>
-OCTEP_OUT_OF_LINE u32 choose(const octep_slot_image& in, const octep_tuple& t, tick now) noexcept {
-  slot_image<Tuple, recorded_places, oldest_goes::ranks> slot;
+OCTEP_SELDOM u32 choose(const octep_slot_image& in, const octep_tuple& t, tick now) noexcept {
+  slot_image<tuple4, recorded_places, oldest_goes::ranks> slot;
   u32 glance = 0;
-  Tuple tuple;
+  tuple4 tuple;
   for (u32 i = 0; i < recorded_places; ++i) {
     const octep_place_image& place = in.place[i];
     if (place.state == OCTEP_PLACE_EMPTY) continue;
@@ -305,11 +321,11 @@ OCTEP_SELDOM int octep_create(void* block, octep_u64 block_bytes, void* memory, 
   if (!whole(*ops)) return OCTEP_BAD_OPS;
   const device_facts* const device = device_of(o->device);
   if (device == nullptr || o->ipv6_connections != 0 || o->connections == 0 || o->connections > device->connections ||
-      o->next_hops == 0 || o->next_hops > device->next_hops)
+      o->next_hops == 0 || o->next_hops > device->next_hops || o->associations > device->associations)
     return OCTEP_BAD_OPTION;
   if (!aligned(block) || block_bytes < sizeof(octep_core)) return OCTEP_NO_ROOM;
   if (!aligned(memory) || memory_bytes < kernel_engine::bytes_for(options_of(*o))) return OCTEP_NO_ROOM;
-  auto* const core = new (block) octep_core{{{ops}, {ops}, {ops}, {ops}, *device, ops}, {}};
+  auto* const core = new (block) octep_core{{{ops}, {ops}, {ops}, {ops}, {ops}, *device, ops}, {}};
   arena from{memory, memory_bytes};
   if (!core->engine.init(core->world, options_of(*o), keyed_mix{o->hash_seed}, from, {now_us})) return OCTEP_NO_ROOM;
   *out = core;
@@ -329,7 +345,7 @@ octep_u8 octep_punt_prefixed(octep_core* core, octep_u32 ring, const octep_u8* b
       core->engine.punt_prefixed(ring % default_policies::rings, {bytes, contiguous, wire_length}, {now_us}).why);
 }
 
-void octep_next(octep_core* core, octep_u64 now_us, octep_step* out) noexcept {
+OCTEP_SELDOM void octep_next(octep_core* core, octep_u64 now_us, octep_step* out) noexcept {
   const step s = core->engine.next({now_us});
   *out = {};
   out->kind = s.what == step::kind::post ? OCTEP_POST : s.what == step::kind::wait ? OCTEP_WAIT : OCTEP_IDLE;
@@ -349,6 +365,7 @@ OCTEP_SELDOM void octep_answered(octep_core* core, octep_u64 tag, const octep_an
   a.identical = said->identical;
   a.lives = said->lives != 0;
   a.stamp = said->stamp;
+  a.traffic = {said->packets, said->bytes};
   core->engine.answered(tag, a, {now_us});
 }
 
@@ -372,6 +389,13 @@ OCTEP_SELDOM void octep_changed(octep_core* core) noexcept { core->engine.change
 OCTEP_SELDOM void octep_states_gone(octep_core* core) noexcept { core->engine.states_gone(); }
 OCTEP_SELDOM void octep_far_side_reset(octep_core* core, octep_u64 now_us) noexcept { core->engine.far_side_reset({now_us}); }
 OCTEP_SELDOM void octep_far_side_gone(octep_core* core, octep_u64 now_us) noexcept { core->engine.far_side_gone({now_us}); }
+
+OCTEP_SELDOM int octep_association_added(octep_core* core, octep_u32 kernel, octep_u32 encrypts) noexcept {
+  return core->engine.association_added(kernel, encrypts != 0) ? OCTEP_OK : OCTEP_NO_ROOM;
+}
+OCTEP_SELDOM int octep_association_gone(octep_core* core, octep_u32 kernel, octep_u32 successor) noexcept {
+  return core->engine.association_gone(kernel, successor) ? OCTEP_OK : OCTEP_NO_SUCH;
+}
 
 // IPv6 connections are none of this unit's: no tuple of theirs is held or made.
 OCTEP_SELDOM int octep_state_gone(octep_core* core, const octep_tuple* t) noexcept {
@@ -443,7 +467,7 @@ OCTEP_SELDOM int octep_reason(octep_u32 number, octep_reason_text* out) noexcept
 OCTEP_SELDOM octep_u32 octep_places(void) noexcept { return recorded_places; }
 
 OCTEP_SELDOM octep_u32 octep_choose(const octep_slot_image* slot, const octep_tuple* t, octep_u32 now_ms) noexcept {
-  return t->family == OCTEP_IPV6 ? choose<tuple6>(*slot, *t, {now_ms}) : choose<tuple4>(*slot, *t, {now_ms});
+  return t->family == OCTEP_IPV4 ? choose(*slot, *t, {now_ms}) : OCTEP_PLACES_MAX;
 }
 
 }  // extern "C"

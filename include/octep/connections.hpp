@@ -56,7 +56,11 @@ struct direction_record {
   bool has_next_hop = false;
   bool programmed = false;
   bool stamped = false;  // `stamp` was read
+  bool stays = false;    // its frames stay with the host: they come out of a tunnel, and ipsec_flows was 1
   u32 stamp = 0;         // the far side's, when it was read last
+  // Uses of associations that this direction refers to; word 0: none.
+  association_word encrypted_by;
+  association_word decrypted_by;
 };
 
 struct record {
@@ -110,7 +114,7 @@ class connections {
   // At start, in place. `capacity`: usable entries of the far side's table, 1 to `most`. `last_revision`: the first use
   // of each index gets the one after it. False: the memory does not suffice or the capacity is out of range, and the
   // table holds nothing.
-  [[nodiscard]] bool init(arena& memory, u32 capacity, bool ipv6, u16 last_revision = 0) noexcept {
+  [[nodiscard]] OCTEP_SELDOM bool init(arena& memory, u32 capacity, bool ipv6, u16 last_revision = 0) noexcept {
     records_ = {};
     lines_ = no_lines();
     held_ = 0;
@@ -143,7 +147,7 @@ class connections {
   // answer, an event not yet read) has as long as possible to go away, and the 16-bit revisions of all indexes climb
   // evenly, so that none comes round early.
   template <tuple_type Tuple>
-  [[nodiscard]] u32 allocate(const tuple_pair<Tuple>& pair, u32 hash0, u32 hash1) noexcept {
+  [[nodiscard]] OCTEP_SELDOM u32 allocate(const tuple_pair<Tuple>& pair, u32 hash0, u32 hash1) noexcept {
     if (full() || !has_room_for(Tuple::which) || pair[0] == pair[1]) return none;
     for (const Tuple& t : pair)
       if (t.proto == protocol{} || static_cast<u32>(t.proto) > 255) return none;
@@ -154,7 +158,7 @@ class connections {
 
   // Both tuples leave the look-up and the index becomes free. Of a free record only revision and state mean anything.
   // The caller has given back what the record refers to (next hops, hot counts). A free index is left as it is.
-  [[gnu::noinline]] void release(u32 index) noexcept {
+  OCTEP_SELDOM [[gnu::noinline]] void release(u32 index) noexcept {
     record& r = records_[index];
     if (r.state == record_state::free) return;
     r.state = record_state::free;
@@ -351,7 +355,7 @@ class connections {
     where_[p.index()][p.direction()] = where;
   }
 
-  [[gnu::noinline]] u32 take(const array<place, 2>& keys, const array<u32, 2>& hashes, family which,
+  OCTEP_SELDOM [[gnu::noinline]] u32 take(const array<place, 2>& keys, const array<u32, 2>& hashes, family which,
                              protocol proto) noexcept {
     const u32 index = first_free_;
     first_free_ = where_[index][0];
@@ -378,7 +382,7 @@ class connections {
 
   // Whoever stands behind a full line for want of room may take a place that becomes free in it; so may whoever stands
   // behind him. What is free at last is the last place in use of its line, which nobody has passed then.
-  void erase(u32 hole) noexcept {
+  OCTEP_SELDOM void erase(u32 hole) noexcept {
     for (u32 at = hole / places_a_line; lines_[at].full();) {
       const u32 next = next_to_move(at);
       if (next == none) break;

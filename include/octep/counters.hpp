@@ -40,8 +40,7 @@ enum class ring_counter : u8 {
   count_
 };
 
-// Appended, never renumbered: the values cross the C border. Attach, revive, upkeep, hold-back and associations join
-// here with their behaviour.
+// Appended, never renumbered: the values cross the C border.
 enum class pass_counter : u8 {
   polls,
   walk_seen,
@@ -94,6 +93,12 @@ enum class pass_counter : u8 {
   notices_lost,
   removed_by_hand,
   far_side_resets,
+  assoc_installed,
+  assoc_deleted,
+  assoc_refused,
+  assoc_reads,
+  assoc_margins,
+  stat_rebase,
   count_
 };
 
@@ -181,6 +186,14 @@ inline constexpr counter_row<pass_counter> pass_counter_rows[] = {
     {pass_counter::notices_lost, {"notices_lost", "notices", "Notices that found no room: everything is asked about again."}},
     {pass_counter::removed_by_hand, {"removed_by_hand", "connections", "A connection that an operator had removed."}},
     {pass_counter::far_side_resets, {"far_side_resets", "resets", "The far side restarted and knows nothing."}},
+    {pass_counter::assoc_installed, {"assoc_installed", "associations", "An association that the far side was given."}},
+    {pass_counter::assoc_deleted, {"assoc_deleted", "associations", "An association that the far side was told to forget."}},
+    {pass_counter::assoc_refused, {"assoc_refused", "commands", "A command about an association that was refused."}},
+    {pass_counter::assoc_reads, {"assoc_reads", "reads", "A read of an association's counters that was answered."}},
+    {pass_counter::assoc_margins,
+     {"assoc_margins", "associations", "An association whose sequence counter was put forward for its first microflow."}},
+    {pass_counter::stat_rebase,
+     {"stat_rebase", "reads", "A read of an association's counters that no line could have carried: a new baseline."}},
 };
 
 static_assert(sizeof(ring_counter_rows) / sizeof(ring_counter_rows[0]) == ring_counter_count);

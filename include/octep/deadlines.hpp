@@ -38,7 +38,7 @@ class deadlines {
 
   // At start, in place. `capacity`: ids, 1 to `most`. False: the memory does not suffice or the capacity is out of range, and
   // no id may be used.
-  [[nodiscard]] bool init(arena& memory, u32 capacity) noexcept {
+  [[nodiscard]] OCTEP_SELDOM bool init(arena& memory, u32 capacity) noexcept {
     at_ = {};
     pending_ = 0;
     if (capacity == 0 || capacity > most || memory.left() < bytes_for(capacity)) return false;

@@ -42,6 +42,8 @@ enum class event_kind : u8 {
   touched,      // something did, and the firewall's states were restamped
   far_side_reset,
   far_side_gone,
+  association_installed,
+  association_deleted,
   count_
 };
 
@@ -60,7 +62,7 @@ struct event {
   instant at;
   u64 tag = 0;                      // commands
   instant until;                    // held_back, hold_ends: when its wait is over
-  handle connection;                // make, take-out
+  handle connection;                // of the association in events of those
   u32 count = 0;                    // refused, make_begins: frames the candidate has counted
   tuple4 v4;
   tuple6 v6;
@@ -75,7 +77,8 @@ struct event {
                                    "taken_out",        "command_posted",   "command_answered",   "command_unanswered",
                                    "discard_begins",   "discarded",        "attached",           "given_back",
                                    "revived",          "repointed",        "held_back",          "hold_ends",
-                                   "idle",             "touched",          "far_side_reset",     "far_side_gone"};
+                                   "idle",             "touched",          "far_side_reset",     "far_side_gone",
+                                   "association_installed", "association_deleted"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<usize>(event_kind::count_));
   return names[static_cast<usize>(k)];
 }

@@ -52,7 +52,7 @@ class holds {
   }
 
   // At start, in place. `capacity`: connections that are remembered at once, at least 1. False: the memory does not suffice.
-  [[nodiscard]] bool init(arena& memory, u32 capacity) noexcept {
+  [[nodiscard]] OCTEP_SELDOM bool init(arena& memory, u32 capacity) noexcept {
     if (capacity == 0 || memory.left() < bytes_for(capacity)) return false;
     entries_ = memory.take<hold>(capacity);
     next_ = memory.take<u32>(usize{capacity} * 2);
@@ -77,7 +77,7 @@ class holds {
   }
   // The same, made if it is not there: resting, and owed a deadline by `become`. `forgot`: another's entry made room for it while it was holding.
   template <tuple_type Tuple>
-  [[nodiscard]] u32 entry_for(const tuple_pair<Tuple>& pair, const array<u32, 2>& hashes, bool& forgot) noexcept {
+  [[nodiscard]] OCTEP_SELDOM u32 entry_for(const tuple_pair<Tuple>& pair, const array<u32, 2>& hashes, bool& forgot) noexcept {
     forgot = false;
     for (u32 d = 0; d < 2; ++d)
       if (const u32 i = find(pair[d], hashes[d]); i != none) {
@@ -114,7 +114,7 @@ class holds {
     entries_[i].state = state;
     due_.set(i, until);
   }
-  void release(u32 i) noexcept {
+  OCTEP_SELDOM void release(u32 i) noexcept {
     hold& h = entries_[i];
     if (h.state == hold_state::free) return;
     due_.drop(i);

@@ -41,6 +41,8 @@ struct next_hop_question {
 struct next_hop_answer {
   reason why = reason::flow_nonhop_no_route;
   next_hop hop;
+  // The kernel's number of the association that encrypts what leaves there, and `hop` is the way to its other end. 0: none does.
+  u32 association = 0;
 };
 
 template <class S>

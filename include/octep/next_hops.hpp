@@ -57,7 +57,7 @@ class next_hops {
 
   // At start, in place. `capacity`: entries of the far side's table, at least 1. `last_revision`: as in `connections`.
   // False: the memory does not suffice or the capacity is 0, and there is no room for anything.
-  [[nodiscard]] bool init(arena& memory, u32 capacity, u16 last_revision = 0) noexcept {
+  [[nodiscard]] OCTEP_SELDOM bool init(arena& memory, u32 capacity, u16 last_revision = 0) noexcept {
     entries_ = memory.take<next_hop_entry>(capacity);
     turn_ = 0;
     owed_ = 0;
@@ -72,7 +72,7 @@ class next_hops {
   // A reference on an entry for this hop: an equal one that the far side has or is being told, else a free index under
   // its next revision. The index that has been free longest is taken, as in `connections`. Not found_room and not
   // barred: the table is full (`nhop_full`).
-  [[nodiscard]] acquired acquire(const next_hop& hop) noexcept {
+  [[nodiscard]] OCTEP_SELDOM acquired acquire(const next_hop& hop) noexcept {
     next_hop_entry* room = nullptr;
     next_hop_entry* equal = nullptr;
     bool barred = false;
@@ -122,7 +122,7 @@ class next_hops {
 
   // One reference less. The last one makes a programmed entry idle; in `setting` it frees the index without a command,
   // so a set that was POSTED is answered or barred before its references are dropped.
-  void drop(handle h) noexcept {
+  OCTEP_SELDOM void drop(handle h) noexcept {
     next_hop_entry* const e = in_use(h);
     if (e == nullptr || e->references == 0) return;
     if (--e->references > 0) return;

@@ -85,6 +85,9 @@ enum class reason : u8 {
   flow_made_room,
   flow_audited,
   flow_idle,
+  flow_association_gone,
+  // A candidate of a tunnel.
+  flow_no_association,
   count_
 };
 
@@ -99,7 +102,7 @@ inline constexpr reason last_frame_reason = reason::clash;
 }
 
 // A reason why a connection that was held is not any more.
-[[nodiscard]] constexpr bool is_removal_reason(reason r) noexcept { return r >= reason::flow_ended && r <= reason::flow_idle; }
+[[nodiscard]] constexpr bool is_removal_reason(reason r) noexcept { return r >= reason::flow_ended && r <= reason::flow_association_gone; }
 
 struct reason_row {
   reason is;
@@ -135,8 +138,8 @@ inline constexpr reason_row reason_rows[] = {
     {reason::flow_family, "flow_family", "The device does not forward IPv6, or the setting ipv6 is 0.",
      "Set ipv6 to 1 on a device that can."},
     {reason::flow_tunnelled, "flow_tunnelled",
-     "The frame was decrypted from a tunnel, and tunnelled connections stay with the host.",
-     "Nothing in this version."},
+     "One of its directions is encrypted or decrypted, and ipsec_flows says that it stays with the host.",
+     "A larger ipsec_flows; what 2 lets in is said there."},
     {reason::flow_held, "flow_held", "The connection is already programmed.", "Nothing."},
     {reason::flow_closing, "flow_closing", "The frame at hand carries FIN or RST.", "A new connection."},
     {reason::flow_nostate, "flow_nostate", "The firewall has no state for the tuple.",
@@ -212,6 +215,11 @@ inline constexpr reason_row reason_rows[] = {
     {reason::flow_audited, "flow_audited", "A command about it went unanswered, so it was taken out when the far side spoke again.",
      "The next poll."},
     {reason::flow_idle, "flow_idle", "Nothing of it moved, and its state was about to end.", "Frames of it, which the host will see."},
+    {reason::flow_association_gone, "flow_association_gone", "The association that protects it went, and none took over.",
+     "An association that takes over, or none that has to."},
+    {reason::flow_no_association, "flow_no_association",
+     "The association that protects a direction of it does not stand in the far side's engine.",
+     "Its install, and an index free for it."},
 };
 
 static_assert(sizeof(reason_rows) / sizeof(reason_rows[0]) == reason_count);

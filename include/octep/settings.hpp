@@ -14,8 +14,7 @@
 
 namespace octep {
 
-// Appended, never renumbered: the values cross the C border. The setting of associations
-// joins here with the behaviour it switches.
+// Appended, never renumbered: the values cross the C border.
 enum class setting : u8 {
   enable,
   auto_make,
@@ -49,6 +48,7 @@ enum class setting : u8 {
   upkeep_commands,
   dirty_lookups,
   room_reads,
+  ipsec_flows,
   count_
 };
 
@@ -135,6 +135,10 @@ inline constexpr setting_row setting_rows[] = {
      "Connections asked about again in one pass, after rules or routes changed.", "From the next pass on."},
     {setting::room_reads, "room_reads", "", 0, 100'000, 16, "Connections whose stamps a poll of a full table reads to find who is idle.",
      "From the next poll on; 0 finds nobody."},
+    {setting::ipsec_flows, "ipsec_flows", "", 0, 2, 0,
+     "Tunnelled connections in hardware: 0 none; 1 only directions that do not come out of a tunnel; 2 all, and then a clear-text "
+     "frame with the tuple of such a direction is let in from the tunnel's port.",
+     "Whatever is more than that is taken out."},
 };
 
 static_assert(sizeof(setting_rows) / sizeof(setting_rows[0]) == setting_count);

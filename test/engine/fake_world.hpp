@@ -107,6 +107,7 @@ struct scripted_routes {
   reason why = reason::none;
   bool one_hop = false;  // every direction leaves by the same hop
   u16 mtu = 1'500;
+  std::map<u16, u32> tunnels;  // by port: the kernel's association that encrypts what leaves there
   u16 changed_port = 0;  // whatever leaves by that port has another neighbour now
   u64 asked = 0;
 
@@ -117,6 +118,7 @@ struct scripted_routes {
     a.why = why;
     a.hop.port = one_hop ? 9 : q.other.port;
     a.hop.mtu = mtu;
+    if (const auto t = tunnels.find(a.hop.port); t != tunnels.end()) a.association = t->second;
     a.hop.destination_mac[5] = changed_port != 0 && a.hop.port == changed_port ? 7 : 0;
     return a;
   }
@@ -124,9 +126,20 @@ struct scripted_routes {
   next_hop_answer resolve(const next_hop_question<tuple6>& q) { return answer_for(q); }
 };
 
+// What the kernel was told of its own, by its number.
+struct scripted_kernel {
+  std::map<u32, u64> sequence;
+  std::map<u32, association_traffic> lifetime;
+  void pass_over(u32 kernel, u64 numbers) { sequence[kernel] += numbers; }
+  void account(u32 kernel, const association_traffic& more) {
+    lifetime[kernel] = {lifetime[kernel].packets + more.packets, lifetime[kernel].bytes + more.bytes};
+  }
+};
+
 struct fake_world {
   scripted_firewall firewall;
   scripted_routes next_hops;
+  scripted_kernel associations;
   device_facts device = [] {
     device_facts d = xgs3300;
     d.forwards_ipv6 = true;
@@ -171,7 +184,7 @@ class bench_top {
 
   // A punted frame of this tuple.
   template <tuple_type Tuple>
-  punt_result frame(const Tuple& t, u16 port, u32 id, bool closing = false, u16 vlan = 0) {
+  punt_result frame(const Tuple& t, u16 port, u32 id, bool closing = false, u16 vlan = 0, association_word by = {}) {
     frame_facts f{};
     f.why = reason::none;
     f.which = Tuple::which;
@@ -181,7 +194,7 @@ class bench_top {
       f.v4 = t;
     else
       f.v6 = t;
-    return core_->punt(0, f, 100, {identity::make(id, 1), port, {}}, now);
+    return core_->punt(0, f, 100, {identity::make(id, 1), port, by}, now);
   }
   // Both directions of a connection, `n` frames each: identities 100 + 2n and one more.
   template <tuple_type Tuple>

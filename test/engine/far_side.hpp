@@ -19,6 +19,7 @@ struct far_side {
     handle connection;
     u8 direction = 0;
     handle hop;
+    handle association;
   };
 
   std::map<u32, u16> hops;            // index: revision
@@ -27,12 +28,14 @@ struct far_side {
   std::map<u32, programmed> microflows;
   std::map<u32, u32> stamps;  // by identity word
   std::set<u32> dead;         // identity words whose microflow is gone
+  std::map<u32, u16> associations;                // index: revision
+  std::map<u32, association_traffic> traffic;     // by index, whoever used it
 
   [[nodiscard]] bool lives(identity who) const { return !dead.contains(who.word); }
   void moves(identity who) { ++stamps[who.word]; }
 
   void program(const command& c, u8 direction, const microflow& of) {
-    if (of.who.names_flow() && lives(of.who)) microflows[of.who.word] = {c.target, direction, of.next_hop};
+    if (of.who.names_flow() && lives(of.who)) microflows[of.who.word] = {c.target, direction, of.next_hop, of.association};
   }
   answer execute(const command& c) {
     answer a;
@@ -59,7 +62,13 @@ struct far_side {
         a.lives = lives(c.microflows[0].who) && microflows.contains(c.microflows[0].who.word);
         a.stamp = stamps[c.microflows[0].who.word];
         break;
-      case command_kind::discard: restart(); break;
+      case command_kind::discard: forget_flows(); break;
+      case command_kind::association_add:
+        if (associations.contains(c.target.index)) a.code = answer_code::refused;
+        associations.emplace(c.target.index, c.target.revision);
+        break;
+      case command_kind::association_delete: associations.erase(c.target.index); break;
+      case command_kind::association_read: a.traffic = traffic[c.target.index]; break;
       case command_kind::none:
       case command_kind::count_: break;
     }
@@ -67,6 +76,11 @@ struct far_side {
   }
   // It knows nothing any more.
   void restart() {
+    forget_flows();
+    associations.clear();
+    traffic.clear();
+  }
+  void forget_flows() {
     hops.clear();
     hop_words.clear();
     entries.clear();
@@ -97,9 +111,12 @@ struct far_side {
         if (!(hop_words.at(way.next_hop.index) == core.hops()[way.next_hop.index].hop)) return "a next hop is set to another";
         const auto m = microflows.find(way.who.word);
         if (m == microflows.end()) {
-          if (lives(way.who)) return fmt::format("direction {} of record {} is not programmed", d, i);
+          if (lives(way.who) && !way.stays) return fmt::format("direction {} of record {} is not programmed", d, i);
         } else if (!(m->second.connection == handle{i, r.revision}) || m->second.direction != d || !(m->second.hop == way.next_hop)) {
           return fmt::format("direction {} of record {} is programmed as another", d, i);
+        } else if (const handle named = way.encrypted_by.none() ? handle{} : octep::associations::named_as(octep::associations::handle_of(way.encrypted_by));
+                   !(m->second.association == named)) {
+          return fmt::format("direction {} of record {} is encrypted by another association", d, i);
         }
       }
     }
@@ -108,6 +125,11 @@ struct far_side {
       const record* r = m.connection.index < core.table().capacity() ? &core.table()[m.connection.index] : nullptr;
       if (r == nullptr || r->state == record_state::free || r->revision != m.connection.revision) return "a microflow has no record";
     }
+    for (const auto& [word, m] : microflows)
+      if (m.association.revision != 0) {
+        const auto there = associations.find(m.association.index - 1);
+        if (there == associations.end() || there->second != m.association.revision) return "a microflow names an association that is gone";
+      }
     for (u32 h = 0; h < core.hops().capacity(); ++h) {
       if (core.hops()[h].references != referred[h]) return fmt::format("next hop {} is referred to {} times and counts {}", h, referred[h], core.hops()[h].references);
       if (core.hops()[h].state == next_hop_state::free && hops.contains(h)) return fmt::format("next hop {} is set and of nobody", h);
@@ -144,7 +166,7 @@ class live_top : public bench_top<Policies> {
   using base = bench_top<Policies>;
 
   explicit live_top(u32 connections = 8, u32 next_hops = 8, instant start = {5'000'000})
-      : base{{.connections = connections, .next_hops = next_hops, .ipv6_connections = false}, start} {}
+      : base{{.connections = connections, .next_hops = next_hops, .ipv6_connections = false, .associations = 4}, start} {}
 
   far_side far;
   microseconds takes{};

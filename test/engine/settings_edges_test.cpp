@@ -539,6 +539,19 @@ TEST_F(falling_edge_of, room_reads) {
   EXPECT_EQ(full.count(reason::flow_made_room), 0U) << "0 finds nobody";
 }
 
+TEST_F(falling_edge_of, ipsec_flows) {
+  ASSERT_TRUE(top.core().association_added(7, true));
+  top.world.next_hops.tunnels[2] = 7;  // where the opener's direction leaves
+  set(setting::ipsec_flows, 1);
+  top.run_for(from_s(2));
+  top.make(1, 1);
+  ASSERT_TRUE(top.holds(1));
+  set(setting::ipsec_flows, 0);
+  top.run();
+  EXPECT_FALSE(top.holds(1));
+  EXPECT_EQ(top.count(reason::flow_tunnelled), 1U);
+}
+
 TEST(setting_rows, have_each_a_test_of_their_falling_edge) {
   std::map<std::string, u32> tests;
   const auto& unit = *::testing::UnitTest::GetInstance();

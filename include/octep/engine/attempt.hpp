@@ -42,7 +42,8 @@ OCTEP_PASS_CALL void refuse(S& s, const candidate<Tuple>& hand, reason why, aske
     case reason::flow_changed:
     case reason::flow_unanswered:
     case reason::flow_held_back:
-    case reason::flow_wait_gap: return true;
+    case reason::flow_wait_gap:
+    case reason::flow_no_association: return true;
     default: return false;
   }
 }
@@ -71,7 +72,7 @@ template <class S>
 
 // What nobody waits for any more is remembered for its level alone.
 template <class S>
-OCTEP_PASS_CALL void let_rest(S& s, u32 hold, instant now) noexcept {
+OCTEP_SELDOM void let_rest(S& s, u32 hold, instant now) noexcept {
   if (s.held_back[hold].wait.level() == 0) return s.held_back.release(hold);
   s.held_back.become(hold, hold_state::resting, now + memory_of_holds(s));
 }
@@ -80,7 +81,7 @@ OCTEP_PASS_CALL void let_rest(S& s, u32 hold, instant now) noexcept {
 // counts stand still for gap_quiet_us, or until its bound (system.md 11). Frames that overtake each other at the switch look
 // like loss to their receiver.
 template <tuple_type Tuple, class S>
-[[nodiscard]] OCTEP_PASS_CALL bool waits_for_gap(S& s, instant now) noexcept {
+[[nodiscard]] OCTEP_SELDOM bool waits_for_gap(S& s, instant now) noexcept {
   const microseconds quiet{s.values[setting::gap_quiet_us]};
   if (quiet == microseconds{}) return false;
   const make_scratch<Tuple>& m = s.template scratch_for<Tuple>();

@@ -13,6 +13,7 @@
 // `World::kick` was called, and no later than `step::until`.
 #pragma once
 
+#include <octep/engine/associate.hpp>
 #include <octep/engine/give_back.hpp>
 #include <octep/engine/make.hpp>
 #include <octep/engine/poll.hpp>
@@ -50,15 +51,17 @@ class engine {
   [[nodiscard]] static constexpr usize bytes_for(const start_options& o) noexcept {
     return connections::bytes_for(o.connections, o.ipv6_connections) + next_hops::bytes_for(o.next_hops) +
            arena::bytes_for<hot_cell>(hot_table<typename state::atomics>::buckets_for(o.connections)) +
-           arena::bytes_for<u32>(o.connections) + holds::bytes_for(o.holds) + deadlines::bytes_for(o.connections);
+           arena::bytes_for<u32>(o.connections) + holds::bytes_for(o.holds) + deadlines::bytes_for(o.connections) +
+           associations::bytes_for(o.associations);
   }
 
   // In place, once, before any other thread knows the engine. `world` outlives it. A keyed hash is keyed by a number that
   // nobody outside knows. False: the arena is too small, or the options are more than the device has.
-  [[nodiscard]] bool init(World& world, const start_options& o, const hash_type& hash, arena& memory, instant now) noexcept {
+  [[nodiscard]] OCTEP_SELDOM bool init(World& world, const start_options& o, const hash_type& hash, arena& memory, instant now) noexcept {
     state& s = s_;
     if (o.ipv6_connections && !Policies::ipv6) return false;
-    if (o.connections == 0 || o.connections > world.device.connections || o.next_hops > world.device.next_hops || o.holds == 0)
+    if (o.connections == 0 || o.connections > world.device.connections || o.next_hops > world.device.next_hops || o.holds == 0 ||
+        o.associations > world.device.associations)
       return false;
     s.world = &world;
     s.hash = hash;
@@ -68,6 +71,7 @@ class engine {
     if (!s.table.init(memory, o.connections, o.ipv6_connections) || !s.hops.init(memory, o.next_hops) || buckets.empty() ||
         s.removals.empty() || !s.held_back.init(memory, o.holds) || !s.due.init(memory, o.connections))
       return false;
+    if (o.associations != 0 && !s.protects.init(memory, o.associations, world.device.line_rate, o.far_side_fresh)) return false;
     s.hot.init(buckets);
     s.forget_from = o.connections;
     s.make_budget.refill(s.values[setting::make_per_sec]);
@@ -124,6 +128,7 @@ class engine {
       case operation::program: return programming::answered(s, said, now);
       case operation::probe: return giving_back::answered(s, said, now);
       case operation::stamps: return keeping::stamp_answered(s, said, now);
+      case operation::associate: return associating::answered(s, said, now);
       case operation::none: return;
     }
   }
@@ -140,6 +145,7 @@ class engine {
       s.run.doing = run_state::half::none;
       for (auto& round : s.refusals) round.clear();
     }
+    if (which == setting::ipsec_flows) keeping::begin_round(s, s.moving);
     if (which == setting::enable && !was_enabled && to != 0) s.poll.began = now;
     s.poll.next = s.poll.began + from_ms(s.values[setting::poll_ms]);
     publish_switches();
@@ -151,7 +157,7 @@ class engine {
 
   // Rules, routes or neighbours changed: every connection is asked about again, dirty_lookups a pass.
   void changed() noexcept {
-    s_.dirty.left = s_.table.capacity();
+    keeping::begin_round(s_, s_.dirty);
     s_.world->kick();
   }
   // States were killed or flushed: all that is held is asked for now, whatever sweep_lookups says.
@@ -173,6 +179,8 @@ class engine {
     s.makes_barred = false;
     s.counters.add(pass_counter::far_side_resets);
     removing::forget_everything(s);
+    s.protects.forget_all(now);
+    s.to_associate = true;
     tell(s, event_kind::far_side_reset, now);
     s.world->kick();
   }
@@ -181,6 +189,26 @@ class engine {
     void_outstanding();
     s_.gone = true;
     tell(s_, event_kind::far_side_gone, now);
+  }
+
+  // The kernel has an association, by a number of its own that is not 0; `encrypts`: what leaves. The far side is given it as soon
+  // as its index was read. False: every index is in use, and what it protects stays with the host.
+  bool association_added(u32 kernel, bool encrypts) noexcept {
+    if (kernel == 0 || s_.protects.open(kernel, encrypts).revision == 0) return false;
+    s_.to_associate = true;
+    s_.world->kick();
+    return true;
+  }
+  // It goes, and its connections move to `successor`, or are taken out where that is 0 or not installed. Only then is the far
+  // side told to forget it. False: the far side was never given it.
+  bool association_gone(u32 kernel, u32 successor) noexcept {
+    const handle h = s_.protects.of_kernel(kernel);
+    const handle next = successor == 0 ? handle{} : s_.protects.of_kernel(successor);
+    if (!s_.protects.succeed(h, next) && !s_.protects.retire(h)) return false;
+    keeping::begin_round(s_, s_.moving);
+    s_.to_associate = true;
+    s_.world->kick();
+    return true;
   }
 
   // --- by hand, under the pass lock ----------------------------------------------------------------------------
@@ -224,6 +252,7 @@ class engine {
   // Pass lock.
   [[nodiscard]] const connections& table() const noexcept { return s_.table; }
   [[nodiscard]] const next_hops& hops() const noexcept { return s_.hops; }
+  [[nodiscard]] const associations& protects() const noexcept { return s_.protects; }
   [[nodiscard]] const channel& commands() const noexcept { return s_.commands; }
   [[nodiscard]] const settings& values() const noexcept { return s_.values; }
   [[nodiscard]] bool discard_owed() const noexcept { return s_.discard_owed; }
@@ -250,8 +279,9 @@ class engine {
  private:
   template <tuple_type Tuple>
   bool take_away(const Tuple& t, reason why) noexcept {
-    const found f = passing::holding(s_, t, s_.hash(t));
-    if (!f.is) return false;
+    // Not by the hot table: a direction that stays with the host is not in it.
+    const found f = s_.table.find(t, s_.hash(t));
+    if (!f.is || s_.table[f.index].state != record_state::held) return false;
     removing::owe(s_, f.index, why);
     s_.world->kick();
     return true;
@@ -272,7 +302,7 @@ class engine {
 
   // The order at every boundary (system.md 6): an operation ends before another begins; then discard, removals, a due run's
   // held half and its makes, upkeep, the walk. True: a command is posted.
-  [[nodiscard]] bool choose(instant now) noexcept {
+  [[nodiscard]] OCTEP_SELDOM bool choose(instant now) noexcept {
     state& s = s_;
     for (;;) {
       if (s.gone) return false;
@@ -349,6 +379,7 @@ class engine {
       case operation::program: return programming::unanswered(s);
       case operation::probe: return giving_back::unanswered(s);
       case operation::stamps: return keeping::stamp_unanswered(s);
+      case operation::associate: return associating::unanswered(s);
       case operation::discard:
       case operation::none: break;
     }
@@ -382,6 +413,9 @@ class engine {
       case command_kind::reclaim:
       case command_kind::program:
       case command_kind::read_entry: return audit(was.target.index);
+      case command_kind::association_add:
+      case command_kind::association_delete: return associating::answered_late(s, was.kind, was.target, said, now);
+      case command_kind::association_read:
       case command_kind::read_microflow: return;
       case command_kind::discard: return removing::discard_answered(s, said, now);
       case command_kind::none:

@@ -19,7 +19,7 @@ namespace octep::giving_back {
 
 // Posts the read. The connection is held.
 template <class S>
-OCTEP_COMMAND_CALL void begin_read(S& s, u32 index, instant now) noexcept {
+OCTEP_SELDOM void begin_read(S& s, u32 index, instant now) noexcept {
   record& r = s.table[index];
   r.probed = true;
   r.probed_at = now;
@@ -45,8 +45,11 @@ template <class S>
     return false;
   }
   if (closing) r.closing = true;
+  if (way.stays) return false;
   // A direction that ends is not attached: its entry says how far it is.
   if (!(who == way.who) && !closing) {
+    // What it names is about to go, and it is told of another first.
+    if (!protecting::stands(s, way.encrypted_by)) return false;
     if (!s.world->firewall.alive(r.states, now)) {
       removing::owe(s, whose.index, reason::flow_expired);
       return false;

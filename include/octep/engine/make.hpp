@@ -9,6 +9,7 @@
 // What a make refuses it leaves as it was. All of it under the pass lock.
 #pragma once
 
+#include <octep/engine/protection.hpp>
 #include <octep/engine/record.hpp>
 #include <octep/engine/remove.hpp>
 #include <octep/engine/state.hpp>
@@ -46,8 +47,33 @@ template <tuple_type Tuple, class S>
     const next_hop_answer got = s.world->next_hops.resolve(ask);
     if (got.why != reason::none) return got.why;
     m.hops[d] = got.hop;
+    m.kernel[d] = got.association;
   }
   return reason::none;
+}
+
+// Whether a direction's frames stay with the host though its connection is in hardware (system.md 13): of what comes out of a
+// tunnel the far side takes a clear-text frame for it, too.
+template <class S>
+[[nodiscard]] bool stays(const S& s, association_word decrypted_by) noexcept {
+  return !decrypted_by.none() && s.values[setting::ipsec_flows] < 2;
+}
+
+// What protects it, once its ways out are known. On `none` each association that it needs stands.
+template <tuple_type Tuple, class S>
+[[nodiscard]] reason protection(S& s, make_scratch<Tuple>& m) noexcept {
+  for (u32 d = 0; d < 2; ++d) {
+    m.encrypted_by[d] = {};
+    const association_word decrypted_by = d == m.direction ? m.hand.association : m.other.association;
+    if (decrypted_by.none() && m.kernel[d] == 0) continue;
+    if (!s.values.on(setting::ipsec_flows)) return reason::flow_tunnelled;
+    if (!protecting::stands(s, decrypted_by)) return reason::flow_no_association;
+    if (m.kernel[d] == 0) continue;
+    m.encrypted_by[d] = protecting::standing(s, m.kernel[d]);
+    if (m.encrypted_by[d].none()) return reason::flow_no_association;
+  }
+  const bool neither = stays(s, m.hand.association) && stays(s, m.other.association);
+  return neither ? reason::flow_tunnelled : reason::none;
 }
 
 // Whether `hand` may become a connection now. On `none` the scratch of its family holds all that `begin` needs.
@@ -57,7 +83,7 @@ template <tuple_type Tuple, class S>
   m.hand = hand;
   if (!hand.who.names_flow()) return reason::flow_no_identity;
   if (!s.makes_family(Tuple::which)) return reason::flow_family;
-  if (!hand.association.none()) return reason::flow_tunnelled;
+  if (!hand.association.none() && !s.values.on(setting::ipsec_flows)) return reason::flow_tunnelled;
   if (s.table.find(hand.tuple, hashed).is) return reason::flow_held;
   if (hand.closing) return reason::flow_closing;
   if (now < s.held_back.held_until(hand.tuple, hashed)) return reason::flow_held_back;
@@ -85,12 +111,12 @@ template <tuple_type Tuple, class S>
       return reason::flow_wait_other;
   }
   if (!m.other.who.names_flow()) return reason::flow_wait_other;
-  if (!m.other.association.none()) return reason::flow_tunnelled;
   const u32 age_limit = s.values[setting::cand_age];
   if (age_limit != 0 && m.other.at.age(tick::at(now)) > age_limit * 1000) return reason::cand_aged;
   // Read or not: which direction a walk meets first decides nothing. A reopened connection's own frames take the mark away.
   if (m.other.closing) return reason::flow_other_closing;
   if (const reason r = ways_out<Tuple>(s, m); r != reason::none) return r;
+  if (const reason r = protection<Tuple>(s, m); r != reason::none) return r;
   return s.table.full() ? reason::auto_full : reason::none;
 }
 
@@ -118,7 +144,7 @@ void tell_refused(S& s, u32 index, reason why, instant now) noexcept {
 
 // The make ends without a connection, and nothing of it is in the far side's tables but next hops that others may share.
 template <class S>
-OCTEP_COMMAND_CALL void end_refused(S& s, reason why, instant now) noexcept {
+OCTEP_SELDOM void end_refused(S& s, reason why, instant now) noexcept {
   const u32 index = s.making.index;
   s.doing = operation::none;
   s.counters.add(why);
@@ -149,16 +175,19 @@ void post_create(S& s, instant now) noexcept {
   c.target = {plan.index, r.revision};
   c.block = records::block_of(s, plan.index);
   for (u32 d = 0; d < 2; ++d) {
-    c.microflows[d] = records::microflow_of(s, plan.index, d, r.directions[d].who, r.directions[d].next_hop);
+    direction_record& way = r.directions[d];
+    if (way.stays) continue;
+    c.microflows[d] = records::microflow_of(s, plan.index, d, way.who, way.next_hop,
+                                            protecting::name(s, way.encrypted_by, way.decrypted_by));
     // From here on the far side may act on it, answered or not.
-    r.directions[d].programmed = true;
+    way.programmed = true;
   }
   s.post(c, now);
 }
 
 // Posts the next command that this make still needs.
 template <class S>
-OCTEP_COMMAND_CALL void post_next(S& s, instant now) noexcept {
+OCTEP_SELDOM void post_next(S& s, instant now) noexcept {
   using stage = make_plan::stage;
   make_plan& plan = s.making;
   if (plan.at == stage::hop0 && !plan.must_set[0]) plan.at = stage::hop1;
@@ -169,7 +198,7 @@ OCTEP_COMMAND_CALL void post_next(S& s, instant now) noexcept {
 
 // After `eligible` said none. `none`: the first command is posted. Otherwise nothing is held.
 template <tuple_type Tuple, class S>
-[[nodiscard]] reason begin(S& s, asker by, instant now) noexcept {
+[[nodiscard]] OCTEP_SELDOM reason begin(S& s, asker by, instant now) noexcept {
   make_scratch<Tuple>& m = s.template scratch_for<Tuple>();
   array<handle, 2> where{};
   if (const reason r = take_hops(s, m, where); r != reason::none) return r;
@@ -182,8 +211,12 @@ template <tuple_type Tuple, class S>
   r.first_seen = instant{now.us - least(now.us, known_for.count)};
   for (u32 d = 0; d < 2; ++d) {
     const candidate<Tuple>& of = d == m.direction ? m.hand : m.other;
-    r.directions[d] = {of.who, of.where, where[d], true, false, false, 0};
-    s.hot.add(m.hash[d]);
+    direction_record& way = r.directions[d];
+    way = {of.who, of.where, where[d], true, false, false, stays(s, of.association), 0, {}, {}};
+    protecting::replace(s, way.encrypted_by, m.encrypted_by[d]);
+    protecting::replace(s, way.decrypted_by, of.association);
+    // Its frames ask for nothing.
+    if (!way.stays) s.hot.add(m.hash[d]);
     s.making.hops[d] = m.hops[d];
   }
   s.making.at = make_plan::stage::hop0;

@@ -29,7 +29,7 @@ void clamp_ages(S& s, instant now) noexcept {
 }
 
 template <class S>
-void begin(S& s, instant now) noexcept {
+OCTEP_PASS_CALL void begin(S& s, instant now) noexcept {
   clamp_ages(s, now);
   ++s.poll.number;
   if constexpr (S::policies::choice::ranks) {
@@ -58,7 +58,7 @@ void begin(S& s, instant now) noexcept {
 }
 
 template <class S>
-void end(S& s, instant now) noexcept {
+OCTEP_PASS_CALL void end(S& s, instant now) noexcept {
   s.poll.walking = false;
   if (S::policies::walk_end_clears_marks) s.refusals[1 - s.young].clear();
   tell(s, event_kind::poll_ends, now);
@@ -74,6 +74,7 @@ void next_slot(S& s) noexcept {
 // walk that comes to one direction after the other would make it, and once more after a run took it out (record, R22).
 template <tuple_type Tuple, class S>
 [[nodiscard]] bool wanted(S& s, const candidate<Tuple>& c, bool held_only) noexcept {
+  if (!S::template can_make<Tuple>) return !held_only;
   if (!held_only && !s.poll.took_out) return true;
   const u32 hashed = s.hashed(c.tuple);
   if (!held_only && !s.refusals[s.young].holds(c.tuple, hashed, s.slot_of(hashed))) return true;
@@ -124,7 +125,7 @@ template <tuple_type Tuple, class S>
 
 // Walks until a command is posted (true), or a slice of it or the whole of it is over (false).
 template <class S>
-[[nodiscard]] bool walk(S& s, instant now) noexcept {
+[[nodiscard]] OCTEP_PASS_CALL bool walk(S& s, instant now) noexcept {
   const u64 until = s.counters.value(pass_counter::walk_seen) + S::policies::walk_slice;
   while (s.poll.slots_left != 0 && s.poll.spent < s.values[setting::poll_commands]) {
     if (s.counters.value(pass_counter::walk_seen) == until) return false;

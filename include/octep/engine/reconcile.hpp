@@ -6,7 +6,7 @@
 // back, and at which index. What needs the far side is not asked: whoever can look into it holds its tables against these too.
 // What it refuses: memory, repairing, and the firewall.
 // What it forgives: records that a discard has not come to yet; and, once the far side is gone, whatever state it left them in.
-// What it costs: the records as often as the next hops need it, 64 at a time, and a byte a hot bucket: milliseconds at 100,000.
+// What it costs: the records as often as the next hops need it, 64 at a time, once a use of an association, and a byte a hot bucket: milliseconds at 100,000.
 // No slice of work, but for somebody who wants to know. Under the pass lock, between two inputs.
 #pragma once
 
@@ -32,6 +32,8 @@ enum class law : u8 {
   leaving_is_owed,   // each `leaving` record stands once in the ring, or is being taken out; at: how many leave
   deadline_of_held,  // a deadline is a held record's
   hold_has_end,      // whatever is held back, waits or is remembered has an end; at: of the hold
+  association_lives,       // the associations that a held record refers to are in use, at the revision it refers to
+  association_references,  // an association counts those that refer to it, and none does that is being deleted; at: its index
   count_
 };
 
@@ -39,7 +41,8 @@ enum class law : u8 {
   constexpr const char* names[] = {"none",           "records_counted", "found_by_tuples", "both_directions",
                                    "next_hop_lives", "references_add_up", "tuples_are_hot",  "hot_adds_up",
                                    "making_is_made", "operation_fits",  "doomed_is_out",   "removals_leave",
-                                   "leaving_is_owed", "deadline_of_held", "hold_has_end"};
+                                   "leaving_is_owed", "deadline_of_held", "hold_has_end",    "association_lives",
+                                   "association_references"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<usize>(law::count_));
   return names[static_cast<usize>(l)];
 }
@@ -70,6 +73,12 @@ template <class S>
   });
 }
 
+// Or to none at all.
+template <class S>
+[[nodiscard]] bool refers_to_one(const S& s, association_word w) noexcept {
+  return w.none() || s.protects.at(w).revision != 0;
+}
+
 // One record's own laws.
 template <class S>
 [[nodiscard]] law of_record(const S& s, u32 index) noexcept {
@@ -78,11 +87,14 @@ template <class S>
   if (r.state == record_state::free) return law::none;
   if (!is_found(s, index)) return law::found_by_tuples;
   for (u32 d = 0; d < 2; ++d)
-    if (!s.hot.perhaps(s.table.hash_of(index, d))) return law::tuples_are_hot;
+    if (!r.directions[d].stays && !s.hot.perhaps(s.table.hash_of(index, d))) return law::tuples_are_hot;
   if (forgotten(s, index)) return law::none;
 
   for (const direction_record& way : r.directions) {
-    if (r.state == record_state::held && !(way.programmed && way.has_next_hop && way.who.names_flow())) return law::both_directions;
+    if (r.state == record_state::held && !(way.programmed != way.stays && way.has_next_hop && way.who.names_flow()))
+      return law::both_directions;
+    if (r.state == record_state::held && !(refers_to_one(s, way.encrypted_by) && refers_to_one(s, way.decrypted_by)))
+      return law::association_lives;
     if (!way.has_next_hop) continue;
     if (way.next_hop.index >= s.hops.capacity()) return law::next_hop_lives;
     const next_hop_entry& hop = s.hops[way.next_hop.index];
@@ -130,6 +142,22 @@ template <class S>
   return {};
 }
 
+// Who refers to each association.
+template <class S>
+[[nodiscard]] finding association_references(const S& s) noexcept {
+  for (u32 n = 0; n < s.protects.capacity(); ++n) {
+    const association& a = s.protects[n];
+    if (a.state == association_state::free) continue;
+    const association_word w = associations::word_of(s.protects.handle_at(n));
+    u32 expected = s.doing == operation::program && s.programming.repoints && s.programming.encrypted_by == w ? 1 : 0;
+    for (u32 i = 0; i < s.table.capacity(); ++i)
+      if (s.table[i].state != record_state::free)
+        for (const direction_record& way : s.table[i].directions) expected += (way.encrypted_by == w) + (way.decrypted_by == w);
+    if (a.references != expected || (a.state >= association_state::removing && expected != 0)) return {law::association_references, n};
+  }
+  return {};
+}
+
 // A bucket that overflowed counts no more: then nothing can be said.
 template <class S>
 [[nodiscard]] finding hot_counts(const S& s) noexcept {
@@ -140,7 +168,11 @@ template <class S>
     if (n == s.hot.stuck) return {};
     counted += n;
   }
-  if (counted != u64{s.table.held()} * 2) return {law::hot_adds_up, static_cast<u32>(counted)};
+  u64 stay = 0;
+  for (u32 i = 0; i < s.table.capacity(); ++i)
+    if (s.table[i].state != record_state::free)
+      for (const direction_record& way : s.table[i].directions) stay += way.stays ? 1U : 0U;
+  if (counted != u64{s.table.held()} * 2 - stay) return {law::hot_adds_up, static_cast<u32>(counted)};
   return {};
 }
 
@@ -165,6 +197,7 @@ template <class S>
                         s.hops[s.releasing.index].revision == s.releasing.revision;
       return fits && s.commands.outstanding() ? finding{} : finding{law::operation_fits, s.releasing.index};
     }
+    case operation::associate:
     case operation::discard: return s.commands.outstanding() ? finding{} : finding{law::operation_fits, 0};
     case operation::none: break;
   }
@@ -215,6 +248,7 @@ template <class S>
   if (f.broken == law::none) f = operation_under_way(s);
   if (f.broken == law::none) f = removals(s);
   if (f.broken == law::none) f = references(s);
+  if (f.broken == law::none) f = association_references(s);
   if (f.broken == law::none) f = hot_counts(s);
   if (f.broken == law::none) f = held_back(s);
   return f;

@@ -30,17 +30,18 @@ template <class S, class F>
 }
 
 template <class S>
-[[nodiscard]] OCTEP_COMMAND_CALL connection_block block_of(S& s, u32 index) noexcept {
+[[nodiscard]] OCTEP_SELDOM connection_block block_of(S& s, u32 index) noexcept {
   const record& r = s.table[index];
   const bool changes = with_pair(s, index, [](const auto& pair) noexcept { return translates(pair); });
   return {s.table.handle_of(index), r.which, r.proto, r.proto == protocol::tcp, changes};
 }
 
-// One direction as the far side is told of it, under that identity and by that next hop.
+// One direction as the far side is told of it, under that identity, by that next hop, and encrypted by that association.
 template <class S>
-[[nodiscard]] OCTEP_COMMAND_CALL microflow microflow_of(S& s, u32 index, u32 direction, identity who, handle hop) noexcept {
+[[nodiscard]] OCTEP_SELDOM microflow microflow_of(S& s, u32 index, u32 direction, identity who, handle hop,
+                                                        handle association) noexcept {
   return {who, s.table[index].directions[direction].where, hop,
-          with_pair(s, index, [&](const auto& pair) noexcept { return rewrite_of(pair, direction); })};
+          with_pair(s, index, [&](const auto& pair) noexcept { return rewrite_of(pair, direction); }), association};
 }
 
 // What may move between two commands (system.md 8): a discard since `generation`, the states, an operator's mind, a closing mark
@@ -53,6 +54,10 @@ template <tuple_type Tuple, class S>
   candidate<Tuple>& seen = s.template scratch_for<Tuple>().hand;
   const auto& pair = s.table.template tuples_of<Tuple>(index);
   if (s.kept_out.has(pair[0]) || s.kept_out.has(pair[1])) return reason::flow_kept_out;
+  for (const direction_record& way : r.directions) {
+    const auto gone = [&](association_word w) noexcept { return !w.none() && !s.protects.nameable(associations::handle_of(w)); };
+    if (gone(way.encrypted_by) || gone(way.decrypted_by)) return reason::flow_association_gone;
+  }
   for (u32 d = 0; d < 2; ++d) {
     const in_section inside{s.world->guard};
     if (s.template candidates_for<Tuple>().find(pair[d], s.table.hash_of(index, d), seen) != got::one) continue;
@@ -63,7 +68,7 @@ template <tuple_type Tuple, class S>
 }
 
 template <class S>
-[[nodiscard]] OCTEP_COMMAND_CALL reason moved(S& s, u32 index, u32 generation, u32 hand, instant now) noexcept {
+[[nodiscard]] OCTEP_SELDOM reason moved(S& s, u32 index, u32 generation, u32 hand, instant now) noexcept {
   return S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept {
     return moved<Tuple>(s, index, generation, hand, now);
   });
@@ -73,7 +78,7 @@ template <class S>
 // was idle twice is left alone until just before its end, and looked at once more: whoever wakes in the last quarter of a day
 // must not lose his state for it (ours). `never`: no more.
 template <class S>
-[[nodiscard]] OCTEP_COMMAND_CALL instant reading_due(S& s, u32 index, instant now) noexcept {
+[[nodiscard]] OCTEP_SELDOM instant reading_due(S& s, u32 index, instant now) noexcept {
   if (!s.values.on(setting::keepalive)) return never;
   const record& r = s.table[index];
   const u64 left = s.world->firewall.remaining(r.states, now).count;

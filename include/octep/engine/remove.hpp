@@ -12,6 +12,7 @@
 // All of it under the pass lock.
 #pragma once
 
+#include <octep/engine/protection.hpp>
 #include <octep/engine/record.hpp>
 #include <octep/engine/state.hpp>
 
@@ -21,12 +22,15 @@ namespace removing {
 
 // The record's memory, tuples, hot counts and references go. Posts nothing.
 template <class S>
-OCTEP_COMMAND_CALL void free_record(S& s, u32 index) noexcept {
+OCTEP_SELDOM void free_record(S& s, u32 index) noexcept {
   for (u32 d = 0; d < 2; ++d) {
     direction_record& way = s.table[index].directions[d];
     if (way.has_next_hop) s.hops.drop(way.next_hop);
     way.has_next_hop = false;
-    s.hot.remove(s.table.hash_of(index, d));
+    if (!way.stays) s.hot.remove(s.table.hash_of(index, d));
+    protecting::replace(s, way.encrypted_by, {});
+    protecting::replace(s, way.decrypted_by, {});
+    s.to_associate = true;  // one of them may wait for this
   }
   s.due.drop(index);
   s.table.release(index);
@@ -36,7 +40,7 @@ OCTEP_COMMAND_CALL void free_record(S& s, u32 index) noexcept {
 // never outlives its connection (system.md 9). True: one of them, unread until now, was closing. Left unread, the frame that a make used would be asked about again, and the
 // one that ended a connection would make it again.
 template <class S>
-OCTEP_COMMAND_CALL bool settle_candidates(S& s, u32 index) noexcept {
+OCTEP_SELDOM bool settle_candidates(S& s, u32 index) noexcept {
   bool closing = false;
   for_both_tuples(s, index, [&]<tuple_type Tuple>(const Tuple& tuple, u32 hashed) {
     auto& there = s.template candidates_for<Tuple>();
@@ -56,7 +60,7 @@ OCTEP_COMMAND_CALL bool settle_candidates(S& s, u32 index) noexcept {
 // Owes the record a take-out, once. What owes it twice owes it once, for the first reason. It goes before those that wait for
 // the poll. What a discard is about to forget is owed nothing.
 template <class S>
-OCTEP_COMMAND_CALL void owe(S& s, u32 index, reason why) noexcept {
+OCTEP_SELDOM void owe(S& s, u32 index, reason why) noexcept {
   record& r = s.table[index];
   if (r.state == record_state::leaving || index >= s.forget_from) return;
   r.state = record_state::leaving;
@@ -80,7 +84,7 @@ void owe_at_poll(S& s, u32 index) noexcept {
 
 // Posts the take-out's next command, passing over a direction that was never programmed.
 template <class S>
-OCTEP_COMMAND_CALL void post_take_out(S& s, instant now) noexcept {
+OCTEP_SELDOM void post_take_out(S& s, instant now) noexcept {
   take_out_plan& plan = s.taking_out;
   const record& leaving = s.table[plan.index];
   command c;
@@ -119,11 +123,13 @@ template <tuple_type Tuple, class S>
 void hold_back(S& s, u32 index, instant now) noexcept {
   const record& r = s.table[index];
   const microseconds fresh = from_ms(s.values[setting::hold_fresh_ms]);
+  // What is in hardware of it are acknowledgements, which the far side hands back again and again (record, give-back page).
+  const bool half = r.directions[0].stays || r.directions[1].stays;
   const array<u32, 2> hashes{s.table.hash_of(index, 0), s.table.hash_of(index, 1)};
   const auto pair = s.table.template tuples_of<Tuple>(index);
   const bool again = r.leaving_for == reason::flow_pending || r.leaving_for == reason::flow_revive_off;
   const bool lasted = !(r.made_at == instant{}) && fresh <= now.since(r.made_at);  // a create in doubt made nothing
-  if (!again || lasted) {
+  if (!again || (lasted && !half)) {
     const u32 known = s.held_back.find(pair[0], hashes[0]);
     if (known != holds::none && (lasted || r.leaving_for == reason::flow_ended)) s.held_back.release(known);
     return;
@@ -133,7 +139,8 @@ void hold_back(S& s, u32 index, instant now) noexcept {
   bool forgot = false;
   const u32 i = s.held_back.entry_for(pair, hashes, forgot);
   if (forgot) s.counters.add(pass_counter::hold_forgot);
-  const instant until = s.held_back[i].wait.next(now, times, r.made_at);
+  const instant next = s.held_back[i].wait.next(now, times, r.made_at);
+  const instant until = half ? now + times.most : next;
   s.held_back.become(i, hold_state::holding, until);
   s.counters.add(pass_counter::hold_backs);
   event e;
@@ -148,7 +155,7 @@ void hold_back(S& s, u32 index, instant now) noexcept {
 }
 
 template <class S>
-void taken_out(S& s, instant now) noexcept {
+OCTEP_SELDOM void taken_out(S& s, instant now) noexcept {
   const u32 index = s.taking_out.index;
   const reason why = s.table[index].leaving_for;
   s.doing = operation::none;
@@ -197,7 +204,7 @@ void take_out_answered(S& s, const answer& got, instant now) noexcept {
 // A command about it passed its limit: the record is kept and counted as programmed until the far side has answered, then owed
 // a take-out.
 template <class S>
-OCTEP_COMMAND_CALL void doom(S& s, u32 index) noexcept {
+OCTEP_SELDOM void doom(S& s, u32 index) noexcept {
   s.table[index].state = record_state::doomed;
   s.due.drop(index);
   s.counters.add(pass_counter::flow_doomed);
@@ -267,7 +274,7 @@ void empty_candidates(S& s) noexcept {
 
 // The far side has nothing any more: a discard was answered, or it restarted.
 template <class S>
-OCTEP_COMMAND_CALL void forget_everything(S& s) noexcept {
+OCTEP_SELDOM void forget_everything(S& s) noexcept {
   s.discard_owed = false;
   ++s.generation;
   s.removals_held = s.removals_wait = 0;

@@ -46,10 +46,13 @@ void end(S& s, instant now) noexcept {
   tell(s, event_kind::run_ends, now);
 }
 
+// A family that is never made has nothing for a run.
+template <class S>
+inline constexpr u32 slots_of_runs = S::policies::ipv6 ? passing::slots_of_both<S> : S::slots;
+
 // What a run may take in its half. Called under the slot's word.
 template <tuple_type Tuple, class S>
 [[nodiscard]] bool wanted_held(S& s, const candidate<Tuple>& c) noexcept {
-  if constexpr (!S::template can_make<Tuple>) return false;
   const u32 hashed = s.hashed(c.tuple);
   if (!s.hot.perhaps(hashed)) return false;
   const found whose = s.table.find(c.tuple, hashed);
@@ -62,7 +65,6 @@ template <tuple_type Tuple, class S>
 template <tuple_type Tuple, class S>
 [[nodiscard]] bool wanted_make(S& s, const candidate<Tuple>& c) noexcept {
   // A family that is not made is the poll's to explain: strangers' frames must not spend what others need.
-  if constexpr (!S::template can_make<Tuple>) return false;
   if (!c.due || !s.makes_family(Tuple::which)) return false;
   const u32 hashed = s.hashed(c.tuple);
   if (s.is_left_to_poll(c.tuple, hashed)) return false;
@@ -115,26 +117,26 @@ template <tuple_type Tuple, class S>
 
 template <class S>
 void skip_quiet(S& s) noexcept {
-  while (s.run.at.slot != passing::slots_of_both<S> && passing::quiet(s, s.run.at)) ++s.run.at.slot;
+  while (s.run.at.slot != slots_of_runs<S> && passing::quiet(s, s.run.at)) ++s.run.at.slot;
 }
 
 template <class S>
 [[nodiscard]] bool half_is_over(const S& s) noexcept {
   if (!s.values.on(setting::fast)) return true;
-  if (s.run.at.slot == passing::slots_of_both<S>) return true;
+  if (s.run.at.slot == slots_of_runs<S>) return true;
   if (s.run.doing == run_state::half::held) return s.run.held_attempts >= s.values[setting::run_attempts];
   return s.makes_end() || !s.values.on(setting::fast_make);
 }
 
 // Runs until a command is posted (true), or the run has ended or owes a removal (false).
 template <class S>
-[[nodiscard]] bool go(S& s, instant now) noexcept {
+[[nodiscard]] OCTEP_PASS_CALL bool go(S& s, instant now) noexcept {
   while (s.run.doing != run_state::half::none) {
     skip_quiet(s);
     if (half_is_over(s)) {
       if (s.run.doing == run_state::half::held && s.values.on(setting::fast)) {
         // Whoever stands behind the last attempt asked by one frame, and may send no other.
-        s.run.passed_over |= s.run.at.slot != passing::slots_of_both<S>;
+        s.run.passed_over |= s.run.at.slot != slots_of_runs<S>;
         s.run.doing = run_state::half::makes;
         s.run.at = {};
         continue;
@@ -142,7 +144,11 @@ template <class S>
       end(s, now);
       return false;
     }
-    if (passing::at_slot<S>(s.run.at, [&]<tuple_type Tuple>(u32 slot) { return step<Tuple>(s, slot, now); })) return true;
+    if constexpr (!S::policies::ipv6) {
+      if (step<tuple4>(s, s.run.at.slot, now)) return true;
+    } else if (passing::at_slot<S>(s.run.at, [&]<tuple_type Tuple>(u32 slot) { return step<Tuple>(s, slot, now); })) {
+      return true;
+    }
     if (s.owes_removal()) return false;  // goes before the rest of the run
   }
   return false;

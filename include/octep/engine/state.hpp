@@ -13,6 +13,7 @@
 #pragma once
 
 #include <octep/arena.hpp>
+#include <octep/associations.hpp>
 #include <octep/channel.hpp>
 #include <octep/connections.hpp>
 #include <octep/counters.hpp>
@@ -30,9 +31,6 @@ namespace octep {
 
 // Out of line: passes reach these from many places, and a kernel's stack and text pay for every copy that is inlined.
 #define OCTEP_PASS_CALL [[gnu::noinline]]
-// The same, and compiled for size: what runs once a command, which costs a far side's 25 us (12 % of a kernel's text by g++,
-// 4 % by clang).
-#define OCTEP_COMMAND_CALL [[gnu::noinline, gnu::cold]]
 
 // What the caller decides at start.
 struct start_options {
@@ -40,10 +38,12 @@ struct start_options {
   u32 next_hops = 254;
   bool ipv6_connections = false;  // memory for IPv6 tuples of connections
   u32 holds = 1'024;  // connections that are held back, or wait for a gap, at once
+  u32 associations = 0;  // indexes of the far side's IPsec engine that may be used; at most the device's
+  bool far_side_fresh = false;  // it has just started: an index that reads zero has carried nothing
 };
 
 // The operation under way. One ends before another begins (system.md 6).
-enum class operation : u8 { none, make, take_out, release_hop, discard, program, probe, stamps };
+enum class operation : u8 { none, make, take_out, release_hop, discard, program, probe, stamps, associate };
 
 // What a make carries from one of its commands to the next.
 struct make_plan {
@@ -68,7 +68,7 @@ struct take_out_plan {
 };
 
 // One direction of a held connection is programmed: under the identity that its frame brought (attach), or to leave by
-// another next hop (repoint).
+// another next hop or under another association (repoint).
 struct program_plan {
   enum class stage : u8 { hop, program };
 
@@ -81,6 +81,7 @@ struct program_plan {
   identity who;
   handle hop_handle;
   next_hop hop;
+  association_word encrypted_by;
 };
 
 // The entry of a connection whose frames are punted is read, and told to go on.
@@ -99,6 +100,14 @@ struct stamps_plan {
   bool unknown = false;  // whether some direction moved: it was not read before, or the far side refused
 };
 
+// An association comes, goes, or is read.
+struct associate_plan {
+  enum class stage : u8 { read_before, add, remove, read_last, read };
+
+  stage at = stage::read;
+  handle which;
+};
+
 // What a make finds out before its first command.
 template <tuple_type Tuple>
 struct make_scratch {
@@ -108,6 +117,8 @@ struct make_scratch {
   candidate<Tuple> hand;
   candidate<Tuple> other;
   array<next_hop, 2> hops{};
+  array<u32, 2> kernel{};  // associations that encrypt what leaves by those; 0: none
+  array<association_word, 2> encrypted_by{};
   u8 direction = 0;
 };
 
@@ -198,6 +209,7 @@ struct engine_state {
   pass_counters<atomics> counters;          // written (p), read by anyone
   connections table;
   next_hops hops;
+  associations protects;
   channel commands;
   // Two rounds of held marks: those of before the walk that is under way, and those that came since it began. A mark that a
   // walk sets is not cleared by the end of that same walk: the poll has not been round.
@@ -219,6 +231,7 @@ struct engine_state {
   program_plan programming;
   probe_plan probing;
   stamps_plan reading;
+  associate_plan associating;
   handle releasing;
   bool lent = false;  // the glue was told to post the command that is out
   microseconds limit;  // its own: cmd_limit_ms as it was when it was posted
@@ -227,6 +240,8 @@ struct engine_state {
   run_state run;
   sweep_state sweep;
   round_state dirty;            // connections to be asked about again
+  round_state moving;           // connections whose associations may have gone
+  bool to_associate = false;    // an association may have a step to take
   round_state room;             // in a full table: connections whose stamps may find them idle
   purge_state purge;
   bool room_wanted = false;     // a newcomer met the full table since the last poll began
@@ -270,7 +285,7 @@ struct engine_state {
       return scratch6;
   }
   // Posts the operation's next command. Nothing is outstanding.
-  OCTEP_COMMAND_CALL void post(const command& c, instant now) noexcept {
+  OCTEP_SELDOM void post(const command& c, instant now) noexcept {
     event e;
     e.kind = event_kind::command_posted;
     e.what = c.kind;
@@ -283,7 +298,7 @@ struct engine_state {
   }
 
   // When a connection is looked at next: at the end of its wait if a frame asked for it, else when its stamps are due.
-  OCTEP_COMMAND_CALL void schedule(u32 index) noexcept {
+  OCTEP_SELDOM void schedule(u32 index) noexcept {
     const record& r = table[index];
     const instant probe_at = r.probe_asked ? may_probe_at(r) : never;
     // One that was owed a take-out while it was read has none.
@@ -362,7 +377,7 @@ OCTEP_PASS_CALL void tell(S& s, event_kind kind, instant now) noexcept {
 
 // About a connection: its direction 0 names it.
 template <class S>
-OCTEP_COMMAND_CALL void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now, u8 direction = 0) noexcept {
+OCTEP_SELDOM void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now, u8 direction = 0) noexcept {
   event e;
   e.kind = kind;
   e.at = now;

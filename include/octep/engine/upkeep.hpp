@@ -5,6 +5,7 @@
 //   keep alive   stamps are read back before half of a state's time has run; what moved restamps the firewall's states, and what
 //                did not is taken out just before they end
 //   sweep        so many connections a poll are asked whether their states live; the dead are taken out
+//   associations come, go and are read (associate.hpp)
 //   dirty        after rules or routes changed every connection is asked about again, so many a pass
 //   room         in a full table stamps are read to find who is idle (policy full_table::idle_makes_room)
 //
@@ -15,46 +16,32 @@
 // What it refuses: work without a bound between two releases of the pass lock. All of it under the pass lock.
 #pragma once
 
+#include <octep/engine/associate.hpp>
 #include <octep/engine/give_back.hpp>
 #include <octep/engine/make.hpp>
 #include <octep/engine/program.hpp>
 #include <octep/engine/record.hpp>
 #include <octep/engine/remove.hpp>
+#include <octep/engine/round.hpp>
 
 namespace octep::keeping {
 
-enum class did : u8 { nothing, posted, slice };
-
-// Ours. Indexes that one slice passes, and connections it asks about: some tens of microseconds of a firewall's look-ups.
-inline constexpr u32 indexes_a_slice = 1'024;
-inline constexpr u32 asked_a_slice = 64;
 // Ours. A discard empties the candidates too: below this many dead their take-outs are the lesser harm.
 inline constexpr u32 least_for_discard = 16;
 // Ours. Readings that are closer to each other are not compared for quiet: a connection of a frame a second is busy.
 inline constexpr u32 least_quiet_ms = 1'000;
 
 template <class S>
-OCTEP_COMMAND_CALL void begin_poll(S& s) noexcept {
+OCTEP_SELDOM void begin_poll(S& s) noexcept {
+  associating::begin_poll(s);
   s.upkeep_left = s.values[setting::upkeep_commands];
-  s.sweep.to_ask = s.values[setting::sweep_lookups];
+  // An empty table is not walked.
+  s.sweep.to_ask = least(s.values[setting::sweep_lookups], s.table.held());
   s.sweep.to_pass = s.table.capacity();
   const bool wanted = S::policies::room == full_table::idle_makes_room && s.room_wanted && s.table.full();
   s.room.left = wanted ? least(s.values[setting::room_reads], s.table.held()) : 0;
   s.room_sought = s.room.left != 0;
   s.room_wanted = false;
-}
-
-// From `at` on the next index that is held, at most `most` further; `at` moves behind it. capacity: there was none.
-template <class S>
-[[nodiscard]] u32 next_held(S& s, u32& at, u32& most) noexcept {
-  for (; most != 0; --most) {
-    const u32 i = at;
-    at = at + 1 == s.table.capacity() ? 0 : at + 1;
-    if (s.table[i].state != record_state::held) continue;
-    --most;
-    return i;
-  }
-  return s.table.capacity();
 }
 
 // --- sweep ------------------------------------------------------------------------------------------------
@@ -78,7 +65,7 @@ void ask_all(S& s) noexcept {
 // Nobody reads its stamps: keepalive was off, or it was left to end by itself. One of those whose state has more left than a
 // last look leaves it was renewed by frames that the host saw, and counts as new.
 template <class S>
-OCTEP_COMMAND_CALL void take_up_again(S& s, u32 index, instant now) noexcept {
+OCTEP_SELDOM void take_up_again(S& s, u32 index, instant now) noexcept {
   if (!s.values.on(setting::keepalive)) return;
   record& r = s.table[index];
   if (r.quiet_readings >= 2) {
@@ -136,16 +123,17 @@ void post_read(S& s, instant now) noexcept {
   s.post(c, now);
 }
 
+// What stays with the host has no stamp.
 template <class S>
-void begin_reading(S& s, u32 index, instant now) noexcept {
+OCTEP_SELDOM void begin_reading(S& s, u32 index, instant now) noexcept {
   s.doing = operation::stamps;
-  s.reading = {index, 0, false, false};
+  s.reading = {index, static_cast<u8>(s.table[index].directions[0].stays ? 1 : 0), false, false};
   post_read(s, now);
 }
 
 // Both stamps are known.
 template <class S>
-OCTEP_COMMAND_CALL void read(S& s, instant now) noexcept {
+OCTEP_SELDOM void read(S& s, instant now) noexcept {
   const stamps_plan plan = s.reading;
   record& r = s.table[plan.index];
   s.doing = operation::none;
@@ -194,7 +182,7 @@ void stamp_answered(S& s, const answer& got, instant now) noexcept {
     way.stamped = true;
     way.stamp = got.stamp;
   }
-  if (plan.direction == 1) return read(s, now);
+  if (plan.direction == 1 || s.table[plan.index].directions[1].stays) return read(s, now);
   plan.direction = 1;
   post_read(s, now);
 }
@@ -248,7 +236,7 @@ template <class S>
 
 // Whether the connection is still what the firewall and the routes say. True: a command was posted, ask again.
 template <tuple_type Tuple, class S>
-[[nodiscard]] OCTEP_COMMAND_CALL bool ask_again(S& s, u32 index, instant now) noexcept {
+[[nodiscard]] OCTEP_SELDOM bool ask_again(S& s, u32 index, instant now) noexcept {
   make_scratch<Tuple>& m = s.template scratch_for<Tuple>();
   record& r = s.table[index];
   m.pair = s.table.template tuples_of<Tuple>(index);
@@ -270,9 +258,16 @@ template <tuple_type Tuple, class S>
     return false;
   }
   for (u8 d = 0; d < 2; ++d) {
-    if (s.hops[r.directions[d].next_hop.index].hop == m.hops[d]) continue;
+    const direction_record& way = r.directions[d];
+    if (way.stays) continue;  // the host forwards it
+    association_word out = protecting::standing(s, m.kernel[d]);
+    // The one that it names goes on until the kernel's next is installed.
+    if (m.kernel[d] != 0 && out.none() && !way.encrypted_by.none() && protecting::stands(s, way.encrypted_by)) out = way.encrypted_by;
+    // Protected from now on, or no longer: made again, for its decrypted direction changes with it.
+    const bool otherwise = way.encrypted_by.none() != (m.kernel[d] == 0) || (m.kernel[d] != 0 && out.none());
+    if (!otherwise && out == way.encrypted_by && s.hops[way.next_hop.index].hop == m.hops[d]) continue;
     // Whatever is left of upkeep_commands: taking it out instead would cost three.
-    if (programming::begin_repoint(s, index, d, m.hops[d], now)) {
+    if (!otherwise && programming::begin_repoint(s, index, d, m.hops[d], out, now)) {
       if (s.upkeep_left != 0) --s.upkeep_left;
       return true;
     }
@@ -284,21 +279,10 @@ template <tuple_type Tuple, class S>
 
 template <class S>
 [[nodiscard]] did dirty(S& s, instant now) noexcept {
-  const u32 before = least(indexes_a_slice, s.dirty.left);
-  u32 steps = before;
-  did what = did::slice;
-  for (u32 n = s.values[setting::dirty_lookups]; n != 0 && what == did::slice; --n) {
-    const u32 i = next_held(s, s.dirty.at, steps);
-    if (i == s.table.capacity()) break;
+  return walk_round(s, s.dirty, s.values[setting::dirty_lookups], [&](u32 i) noexcept {
     s.counters.add(pass_counter::dirty_asked);
-    const bool posted = S::of_family(s.table[i].which, [&]<tuple_type Tuple>() noexcept { return ask_again<Tuple>(s, i, now); });
-    if (!posted) continue;
-    s.dirty.at = i;  // its other direction is asked about when this one is answered
-    ++steps;
-    what = did::posted;
-  }
-  s.dirty.left -= before - steps;
-  return what;
+    return S::of_family(s.table[i].which, [&]<tuple_type Tuple>() noexcept { return ask_again<Tuple>(s, i, now); });
+  });
 }
 
 // --- room -------------------------------------------------------------------------------------------------
@@ -346,12 +330,13 @@ template <class S>
 // Whether `go` has work that waits for no deadline.
 template <class S>
 [[nodiscard]] bool at_work(const S& s) noexcept {
-  return s.purge.left != 0 || s.dirty.left != 0 || (s.sweep.to_ask != 0 && s.sweep.to_pass != 0) || s.room.left != 0;
+  return s.to_associate || s.purge.left != 0 || s.moving.left != 0 || s.dirty.left != 0 || (s.sweep.to_ask != 0 && s.sweep.to_pass != 0) || s.room.left != 0;
 }
 
-// posted: a command is out. slice: some work was done, and removals may be owed; more may be left. nothing: nothing is due.
 template <class S>
 [[nodiscard]] did go(S& s, instant now) noexcept {
+  if (s.moving.left != 0) return associating::move(s, now);
+  if (associating::begin(s, now)) return did::posted;
   if (const did what = due(s, now); what != did::nothing) return what;
   if (s.purge.left != 0) return purge(s);
   if (s.dirty.left != 0) return dirty(s, now);

@@ -14,7 +14,7 @@ namespace octep::waiting {
 
 // Tries the connection of that entry from whichever direction has a candidate. True: a command was posted.
 template <tuple_type Tuple, class S>
-[[nodiscard]] OCTEP_COMMAND_CALL bool try_entry(S& s, u32 entry, tuple_pair<Tuple> pair, instant now) noexcept {
+[[nodiscard]] OCTEP_SELDOM bool try_entry(S& s, u32 entry, tuple_pair<Tuple> pair, instant now) noexcept {
   candidate<Tuple>& hand = s.template scratch_for<Tuple>().hand;
   for (u32 d = 0; d < 2; ++d) {
     {
@@ -40,7 +40,7 @@ void tell_end(S& s, u32 entry, instant now) noexcept {
 
 // Takes one wait that is over. True: a command was posted.
 template <class S>
-[[nodiscard]] OCTEP_COMMAND_CALL bool end_one(S& s, u32 entry, instant now) noexcept {
+[[nodiscard]] OCTEP_SELDOM bool end_one(S& s, u32 entry, instant now) noexcept {
   const hold_state was = s.held_back[entry].state;
   if (was == hold_state::resting) {
     s.held_back.release(entry);

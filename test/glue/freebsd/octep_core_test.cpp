@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -21,14 +22,14 @@ static_assert(sizeof(octep_tuple) == 40 && alignof(octep_tuple) == 1);
 static_assert(sizeof(octep_metadata) == 16);
 static_assert(sizeof(octep_end) == 24);
 static_assert(sizeof(octep_state) == 8 + 4 * 24 + 2 * 8 + 2 * 4 + 2 * 8);
-static_assert(sizeof(octep_hop) == 20);
+static_assert(sizeof(octep_hop) == 24);
 static_assert(sizeof(octep_hop_question) == 48);
-static_assert(sizeof(octep_microflow) == 52);
-static_assert(sizeof(octep_command) == 12 + 20 + 2 * 52);
-static_assert(sizeof(octep_answer) == 12);
+static_assert(sizeof(octep_microflow) == 56);
+static_assert(sizeof(octep_command) == 24 + 24 + 2 * 56);
+static_assert(sizeof(octep_answer) == 32);
 static_assert(sizeof(octep_step) == 24 + sizeof(octep_command));
 static_assert(sizeof(octep_event) == 48 + sizeof(octep_tuple));
-static_assert(sizeof(octep_ops) == 12 * 8);
+static_assert(sizeof(octep_ops) == 14 * 8);
 static_assert(sizeof(octep_options) == 32);
 static_assert(offsetof(octep_step, command) == 24);
 static_assert(offsetof(octep_state, opener) == 8);
@@ -44,6 +45,9 @@ struct host {
   octep_u8 no_hop = 0;
   bool alive = true;
   octep_state state{};
+  octep_u32 tunnel = 0;  // the kernel's number of what encrypts the opener's direction
+  std::map<octep_u32, octep_u64> sequence;
+  std::map<octep_u32, octep_u64> accounted;
   std::vector<octep_event> events;
 
   static host& of(void* context) { return *static_cast<host*>(context); }
@@ -67,8 +71,11 @@ octep_ops ops_of(host& h) {
   ops.resolve = [](void* c, const octep_hop_question* q, octep_hop* hop) {
     hop->port = q->other.port;
     hop->mtu = 1500;
+    hop->association = q->destination[0] == 198 ? host::of(c).tunnel : 0;
     return host::of(c).no_hop;
   };
+  ops.pass_over = [](void* c, octep_u32 kernel, octep_u64 numbers) { host::of(c).sequence[kernel] += numbers; };
+  ops.account = [](void* c, octep_u32 kernel, octep_u64 packets, octep_u64) { host::of(c).accounted[kernel] += packets; };
   ops.event = [](void* c, const octep_event* e) { host::of(c).events.push_back(*e); };
   return ops;
 }
@@ -86,6 +93,7 @@ class border : public ::testing::Test {
     options.device = OCTEP_XGS3300;
     options.connections = 1'022;
     options.next_hops = 254;
+    options.associations = 4;
     options.hash_seed = 42;
     ops = ops_of(h);
     object = aligned(octep_core_bytes());
@@ -216,6 +224,70 @@ TEST_F(border, keeps_a_connection_whose_entry_reads_as_nothing_it_knows) {
   }
   EXPECT_TRUE(read);
   EXPECT_EQ(octep_held(core), 1U);
+}
+
+// From the kernel's association to a microflow that names it, and back to the kernel's counters.
+TEST_F(border, keeps_an_association_in_step_with_the_kernels) {
+  ASSERT_EQ(create(), OCTEP_OK);
+  ASSERT_EQ(octep_association_gone(core, 7, 0), OCTEP_NO_SUCH);
+  ASSERT_EQ(octep_association_added(core, 7, 1), OCTEP_OK);
+  know_the_state();
+  octep_setting_text t{};
+  for (octep_u32 i = 0; octep_setting(i, &t) == OCTEP_OK; ++i)
+    if (std::string{t.name} == "ipsec_flows") ASSERT_EQ(octep_set(core, i, 2, now), OCTEP_OK);
+  h.tunnel = 7;
+  for (int i = 0; i < 16; ++i) {
+    (void)punt(true, 100);
+    (void)punt(false, 101);
+  }
+  std::vector<octep_command> posted;
+  octep_u64 packets = 5'000;
+  const auto run = [&] {
+    octep_step s{};
+    for (;;) {
+      octep_next(core, now, &s);
+      if (s.kind == OCTEP_IDLE && s.until_us <= now) continue;  // a slice of its work is over
+      if (s.kind != OCTEP_POST) break;
+      posted.push_back(s.command);
+      octep_answer a{};
+      if (s.command.kind == OCTEP_COMMAND_ASSOCIATION_READ) {
+        a.packets = packets;
+        a.bytes = packets * 1'000;
+      }
+      octep_answered(core, s.tag, &a, now += 25);
+    }
+  };
+  run();
+  now += 1'000'000;  // what met no association is the poll's
+  (void)punt(true, 100);
+  (void)punt(false, 101);
+  run();
+  ASSERT_EQ(octep_held(core), 1U);
+  const auto first = [&](octep_u8 kind) {
+    for (const octep_command& c : posted)
+      if (c.kind == kind) return c;
+    return octep_command{};
+  };
+  EXPECT_EQ(first(OCTEP_COMMAND_ASSOCIATION_ADD).kernel, 7U);
+  EXPECT_EQ(first(OCTEP_COMMAND_ASSOCIATION_ADD).encrypts, 1);
+  const octep_command made = first(OCTEP_COMMAND_CREATE);
+  EXPECT_EQ(made.microflows[0].association, first(OCTEP_COMMAND_ASSOCIATION_ADD).index + 1);
+  EXPECT_EQ(made.microflows[0].association_revision, first(OCTEP_COMMAND_ASSOCIATION_ADD).revision);
+  EXPECT_EQ(made.microflows[1].association_revision, 0);
+  EXPECT_EQ(h.sequence[7], 1'048'576U) << "put forward before the create";
+
+  packets += 300;
+  now += 1'000'000;
+  run();
+  EXPECT_EQ(h.sequence[7], 1'048'576U + 300);
+  EXPECT_EQ(h.accounted[7], 300U);
+
+  ASSERT_EQ(octep_association_gone(core, 7, 0), OCTEP_OK);
+  posted.clear();
+  run();
+  EXPECT_EQ(octep_held(core), 0U) << "out before its association";
+  EXPECT_EQ(first(OCTEP_COMMAND_ASSOCIATION_DELETE).kernel, 7U);
+  EXPECT_GT(first(OCTEP_COMMAND_ASSOCIATION_DELETE).revision, 0);
 }
 
 TEST_F(border, makes_a_translated_connection_from_punted_frames) {
@@ -432,32 +504,35 @@ octep_tuple tuple_number(unsigned n, octep_u8 family) {
 TEST(kernel_object, chooses_the_place_of_all_19200_cases_as_the_rule_reads) {
   using namespace octep::test;
   ASSERT_EQ(octep_places(), static_cast<octep_u32>(choice_places));
-  for (const octep_u8 family : {octep_u8{OCTEP_IPV4}, octep_u8{OCTEP_IPV6}}) {
-    unsigned long long tried = 0;
-    unsigned long long wrong = 0;
-    for (const choice_clock& clock : choice_clocks()) {
-      const auto cases = for_each_choice_case(clock.base_ms, clock.step_ms, clock.now_after_ms, [&](const choice_case& c) {
-        octep_slot_image slot{};
-        slot.places = choice_places;
-        for (unsigned i = 0; i < choice_places; ++i) {
-          octep_place_image& place = slot.place[i];
-          place.state = c.place[i] == place_is::empty ? OCTEP_PLACE_EMPTY
-                        : c.place[i] == place_is::another_unread ? OCTEP_PLACE_UNREAD
-                                                                 : OCTEP_PLACE_READ;
-          place.tick_ms = static_cast<octep_u32>(c.written_ms[i]);
-          place.tuple = tuple_number(c.place[i] == place_is::this_tuple ? 200 : 1 + i, family);
-        }
-        const octep_tuple asked = tuple_number(200, family);
-        wrong += octep_choose(&slot, &asked, static_cast<octep_u32>(c.now_ms)) !=
-                 static_cast<octep_u32>(place_by_rule(c));
-      });
-      ASSERT_EQ(cases, 19'200U);
-      tried += cases;
-    }
-    EXPECT_EQ(wrong, 0U);
-    std::printf("the kernel's object, IPv%d: %llu choices, %zu clocks x 19,200 cases\n", family == OCTEP_IPV4 ? 4 : 6, tried,
-                choice_clocks().size());
+  unsigned long long tried = 0;
+  unsigned long long wrong = 0;
+  for (const choice_clock& clock : choice_clocks()) {
+    const auto cases = for_each_choice_case(clock.base_ms, clock.step_ms, clock.now_after_ms, [&](const choice_case& c) {
+      octep_slot_image slot{};
+      slot.places = choice_places;
+      for (unsigned i = 0; i < choice_places; ++i) {
+        octep_place_image& place = slot.place[i];
+        place.state = c.place[i] == place_is::empty ? OCTEP_PLACE_EMPTY
+                      : c.place[i] == place_is::another_unread ? OCTEP_PLACE_UNREAD
+                                                               : OCTEP_PLACE_READ;
+        place.tick_ms = static_cast<octep_u32>(c.written_ms[i]);
+        place.tuple = tuple_number(c.place[i] == place_is::this_tuple ? 200 : 1 + i, OCTEP_IPV4);
+      }
+      const octep_tuple asked = tuple_number(200, OCTEP_IPV4);
+      wrong += octep_choose(&slot, &asked, static_cast<octep_u32>(c.now_ms)) != static_cast<octep_u32>(place_by_rule(c));
+    });
+    ASSERT_EQ(cases, 19'200U);
+    tried += cases;
   }
+  EXPECT_EQ(wrong, 0U);
+  std::printf("the kernel's object: %llu choices, %zu clocks x 19,200 cases\n", tried, choice_clocks().size());
+}
+
+TEST(kernel_object, chooses_no_place_for_a_family_that_it_makes_nothing_of) {
+  octep_slot_image slot{};
+  slot.places = octep_places();
+  const octep_tuple six = tuple_number(200, OCTEP_IPV6);
+  EXPECT_EQ(octep_choose(&slot, &six, 0), OCTEP_PLACES_MAX);
 }
 
 }  // namespace
