@@ -120,18 +120,23 @@ class box final : public appliance {
       const handle by = core_->protects().of_kernel(decrypted_by);
       if (by.revision == 0 || !device.decrypt(by, wire_length, now)) {
         // The kernel decrypts it, and its driver never sees what was inside.
-        if (rules.on_host_frame(frame.tuple, tcp, frame.where, now).passed) (void)device.host_sends(now);
+        host_forwards(frame, now);
         return out;
       }
       through = associations::word_of(by);
     }
     out.device = device.arrive(frame, now);
     out.forwarded = out.device.is == verdict::what::forwarded;
+    if (out.device.association.revision != 0)
+      tell_encrypted(core_->protects()[out.device.association.index].kernel, out.device.number, frame.tuple);
     if (out.device.is != verdict::what::punted) return out;
     const punt_metadata from{out.device.who, port, through};
     out.why = core_->punt(out.device.ring % Policies::rings, facts, wire_length, from, now).why;
     // The host's kernel takes the frame after its driver.
-    if (!frame.is_flow || rules.on_host_frame(frame.tuple, tcp, frame.where, now).passed) (void)device.host_sends(now);
+    if (!frame.is_flow)
+      (void)device.host_sends(now);
+    else
+      host_forwards(frame, now);
     return out;
   }
 
@@ -148,6 +153,29 @@ class box final : public appliance {
     core_->request_discard();
     quiet_ = false;
     pump(events.now());
+  }
+
+  // Each frame that leaves encrypted, by whomever: the kernel's association, the sequence number, the tuple as it arrived.
+  std::function<void(u32 spi, u64 number, const wide_tuple& arrived)> on_encrypted;
+  // The kernel's own frames that it handed to the far side's engine.
+  [[nodiscard]] u64 handed_over() const noexcept { return handed_over_; }
+
+  // The kernel's new association of a tunnel's direction: a rekey where there is one already. Its number.
+  u32 add_association(u32 tunnel, bool encrypts) {
+    const u32 spi = kernel.add(tunnel, encrypts);
+    tell([spi, encrypts](engine_type& core) { (void)core.association_added(spi, encrypts); });
+    return spi;
+  }
+  // It goes; whoever is the youngest of its direction takes over.
+  void remove_association(u32 spi) {
+    const kernel_association* const next = kernel.successor(spi);
+    const u32 successor = next == nullptr ? 0 : next->spi;
+    tell([spi, successor](engine_type& core) { (void)core.association_gone(spi, successor); });
+    (void)kernel.remove(spi);
+  }
+  void cover(u32 tunnel, bool on) {
+    kernel.cover(tunnel, on);
+    tell([](engine_type& core) { core.changed(); });
   }
 
   // What the firewall, the routes or an operator tell the engine: `say` under the pass lock.
@@ -186,6 +214,42 @@ class box final : public appliance {
 
  private:
   friend struct world;
+
+  void tell_encrypted(u32 spi, u64 number, const wide_tuple& arrived) const {
+    if (on_encrypted) on_encrypted(spi, number, arrived);
+  }
+
+  // Plain, or encrypted where a policy covers its way: by the far side's engine while that has the association, since it
+  // alone gives out numbers then.
+  void host_forwards(const wire_frame& frame, instant now) {
+    const firewall_pass pass = rules.on_host_frame(frame.tuple, frame.tcp, frame.where, now);
+    if (!pass.passed) return;
+    const u32 spi = protects(pass.leaves);
+    if (spi == unprotected) return;  // a policy, and nobody to protect it: the kernel keeps it
+    if (spi != 0) {
+      const handle by = core_->protects().of_kernel(spi);
+      if (device.ipsec().has(by)) {
+        (void)kernel.pass_over(spi, 1);
+        ++handed_over_;
+        tell_encrypted(spi, *device.encrypt(by, frame.bytes, now), frame.tuple);
+      } else if (const std::optional<u64> number = kernel.take_number(spi)) {
+        tell_encrypted(spi, *number, frame.tuple);
+      }
+    }
+    (void)device.host_sends(now);
+  }
+  static constexpr u32 unprotected = ~u32{0};
+  // Which of the kernel's associations protects what leaves so; 0: none has to.
+  [[nodiscard]] u32 protects(const wide_tuple& leaves) const {
+    const auto ask = [&]<tuple_type Tuple>() {
+      next_hop_question<Tuple> q;
+      q.destination = narrow<Tuple>(leaves.destination);
+      q.source = narrow<Tuple>(leaves.source);
+      const next_hop_answer a = ways.resolve(q);
+      return a.why == reason::flow_no_association ? unprotected : a.association;
+    };
+    return leaves.which == family::ipv4 ? ask.template operator()<tuple4>() : ask.template operator()<tuple6>();
+  }
 
   void wake_in(microseconds delay) {
     wake_at(events.now() + delay);
@@ -260,6 +324,7 @@ class box final : public appliance {
   bool quiet_ = false;
   instant wake_;
   u64 wake_number_ = 0;
+  u64 handed_over_ = 0;
 };
 
 }  // namespace octep::sim

@@ -127,6 +127,9 @@ class fast_path {
   // A frame of a tunnel was decrypted, and goes on as `arrive` has it. False: the engine does not have that association.
   bool decrypt(handle by, u32 bytes, instant now) { return engine_.decrypt(by, bytes, now); }
 
+  // A frame of the host's own. Nothing: the engine does not have that association.
+  std::optional<u32> encrypt(handle by, u32 bytes, instant now) { return engine_.encrypt(by, bytes, now); }
+
   // --- looking ------------------------------------------------------------------------------------------
   [[nodiscard]] const association_engine& ipsec() const noexcept { return engine_; }
   [[nodiscard]] const device_counters& counters() const noexcept { return counters_; }
