@@ -1,5 +1,5 @@
 // Histories decoded from bytes: frames, time, faults, silence, restarts, kills, reloads, neighbours that move, removals by
-// hand, discards and settings through the whole engine, every law after every step. The first byte is whether there is NAT, and the seed; then three bytes an input.
+// hand, rekeys, discards and settings through the whole engine, every law after every step. The first byte is whether there is NAT, and the seed; then three bytes an input.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 19: i = {input::kind::reload, d[1] % 4U == 0 ? 0U : 1U}; break;
       case 20: i = {input::kind::remove, d[1] % flows, d[2] % 2U}; break;
       case 21: i = {input::kind::keep, d[1] % flows, d[2] % 4U == 0 ? 0U : 1U}; break;
+      case 22: i = {input::kind::key, d[1] % 4U}; break;
       default: i = {input::kind::frames, d[1] % flows, 1U + d[2] % 20U, d[2] / 20U % 4U}; break;
     }
     h.apply(i);

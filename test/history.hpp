@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -37,7 +38,7 @@ struct tiny_policies {
 struct input {
   enum class kind {
     frames, wait, fault, kill, flush, discard, set, vlan, until,
-    stuck, silence, restart, neighbour, route, reload, remove, keep
+    stuck, silence, restart, neighbour, route, reload, remove, keep, key
   };
   kind is;
   u32 a = 0;
@@ -53,7 +54,8 @@ constexpr const char* fault_names[] = {"refused", "answered late", "answered twi
 // Moments for the next input to fall into: the command is out, its answer is not there.
 constexpr command_kind moments[] = {command_kind::next_hop_set, command_kind::create, command_kind::deactivate,
                                     command_kind::reclaim, command_kind::program, command_kind::read_entry,
-                                    command_kind::read_microflow};
+                                    command_kind::read_microflow, command_kind::association_add,
+                                    command_kind::association_delete, command_kind::association_read};
 constexpr u32 moment_count = sizeof(moments) / sizeof(moments[0]);
 // What a setting is switched to and back from.
 struct two_values {
@@ -66,9 +68,17 @@ constexpr two_values switched[] = {
     {setting::make_per_sec, {0, 64}},   {setting::revive, {0, 1}},         {setting::keepalive, {0, 1}},
     {setting::gap_quiet_us, {300, 3000}},  {setting::hold_min_ms, {0, 5000}}, {setting::sweep_lookups, {1, 256}},
     {setting::dirty_lookups, {1, 64}},  {setting::upkeep_commands, {2, 64}}, {setting::room_reads, {0, 16}},
-    {setting::probe_gap_ms, {0, 5}},    {setting::run_attempts, {1, 8}}};
+    {setting::probe_gap_ms, {0, 5}},    {setting::run_attempts, {1, 8}},   {setting::ipsec_flows, {0, 2}},
+    {setting::ipsec_flows, {1, 2}}};
 constexpr u32 switches = sizeof(switched) / sizeof(switched[0]);
+constexpr u32 revive_switch = 7;
+static_assert(switched[revive_switch].of == setting::revive);
 constexpr u32 flows = 8;  // the last two are IPv6
+// Two of them go through a tunnel.
+constexpr bool is_tunnelled(u32 flow) { return flow == 2 || flow == 3; }
+constexpr u32 tunnel = 1;
+constexpr const char* key_words[] = {"the tunnel is rekeyed", "the tunnel's oldest associations go", "the tunnel goes down",
+                                     "the tunnel comes up"};
 // Steps of time around what the engine waits for: an answer, a run, a poll, the limit, an identity's death, a state's.
 constexpr u64 waits_us[] = {1, 40, 700, 5'000, 120'000, 1'000'000, 2'100'000, 11'000'000, 70'000'000};
 
@@ -91,6 +101,7 @@ constexpr u64 waits_us[] = {1, 40, 700, 5'000, 120'000, 1'000'000, 2'100'000, 11
     case input::kind::reload: return i.a == 0 ? "rules are reloaded: all states shaped" : "rules are reloaded: none shaped";
     case input::kind::remove: return i.b == 0 ? fmt::format("remove flow {}", i.a) : fmt::format("remove the host of flow {}", i.a);
     case input::kind::keep: return fmt::format("{} flow {}", i.b == 0 ? "keep out" : "let in", i.a);
+    case input::kind::key: return key_words[i.a];
     case input::kind::vlan: return fmt::format("flow {} moves to VLAN {}", i.a, i.b);
   }
   return "?";
@@ -103,6 +114,17 @@ class history {
   explicit history(bool nat, u64 seed, bool reuses = false) : box_{options(nat, seed, reuses)}, nat_{nat}, reuses_{reuses} {
     if (reuses)
       for (source_nat_rule& r : box_.rules.rules().source_nat) r.port_most = static_cast<u16>(r.port_least + 3);
+    way_out outer;
+    outer.kind = way_kind::front;
+    outer.ports = {2};
+    outer.tunnel = tunnel;
+    box_.ways.add({family::ipv4, opener_of(2).destination, 32}, outer);
+    // What a peer drops as replayed, were it so.
+    box_.on_encrypted = [this](u32 spi, u64 number, const wide_tuple&) {
+      u64& last = numbers_[spi];
+      if (number <= last) wrong_ = fmt::format("number {} of association {} left twice", number, spi);
+      last = number;
+    };
     box_.on_event = [this](const event& e) {
       made_ += e.kind == event_kind::made;
       const auto kind = static_cast<u32>(e.what);
@@ -177,6 +199,7 @@ class history {
           with(opener_of(i.a), [&](const auto& tuple) { return i.b == 0 ? core.keep_out(tuple) : core.let_in(tuple); });
         });
         break;
+      case input::kind::key: key(i.a); break;
       case input::kind::until: until(moments[i.a]); break;
       case input::kind::vlan: vlan_[i.a] = static_cast<u16>(i.b); break;
     }
@@ -190,6 +213,7 @@ class history {
     if (!wrong_.empty()) return wrong_;
     if (const auto found = box_.core().reconcile(); found.broken != law::none)
       return fmt::format("{} does not hold at {}", name(found.broken), found.at);
+    look_for_leaks();
     if (box_.port().overlaps() != 0) return "a command was posted while an answer was outstanding";
     auto& core = box_.core();
     // Every frame is counted exactly once.
@@ -264,6 +288,8 @@ class history {
     o.nat = nat;
     o.device.forwards_ipv6 = true;
     (void)o.values.set(setting::ipv6, 1);
+    (void)o.values.set(setting::ipsec_flows, 2);
+    o.associations = 5;  // a rekey in a rekey finds no index
     (void)o.values.set(setting::hold_min_ms, 5'000);  // longer than a poll: a walk meets what is held back
     o.connections = 3;
     o.next_hops = 4;
@@ -275,7 +301,8 @@ class history {
                                         protocol::icmp, protocol::tcp, protocol::tcp, protocol::udp};
     const protocol proto = protos[flow];
     const u32 ports = join_ports(port_word(static_cast<u16>(40'000 + flow)), port_word(is_echo(proto) ? 8 : 443));
-    if (flow < 6) return wide_tuple{tuple4::make(0x0100'000a + (flow << 24), 0x0100'00c0, ports, proto)};
+    if (flow < 6)
+      return wide_tuple{tuple4::make(0x0100'000a + (flow << 24), is_tunnelled(flow) ? 0x0200'00c0 : 0x0100'00c0, ports, proto)};
     return wide_tuple{tuple6::make({0x20, 0, 0, 1 + flow}, {0x20, 0, 0, 99}, ports, proto)};
   }
 
@@ -286,6 +313,10 @@ class history {
     if (c.target.revision != r.revision) wrong_ = "a create at another revision than the record's";
     if (!c.microflows[0].who.names_flow() && !c.microflows[1].who.names_flow() && r.made_at.us != 0) return;  // a revive
     for (u32 d = 0; d < 2; ++d) {
+      if (r.directions[d].stays) {
+        if (c.microflows[d].who.names_flow()) wrong_ = "a create of a direction that stays with the host";
+        continue;
+      }
       if (!c.microflows[d].who.names_flow()) wrong_ = "a create without one direction's identity";
       if (!(c.microflows[d].who == r.directions[d].who)) wrong_ = "a create that is not the record's";
       if (c.microflows[d].next_hop.revision == 0) wrong_ = "a create without a next hop";
@@ -337,18 +368,69 @@ class history {
     f.closing = (flags & (tcp_flags::fin_bit | tcp_flags::rst_bit)) != 0;
     now_ = now_ + microseconds{10};
     if (direction == 1 && nat_ && !box_.translate_reply(f, now_)) return;
+    const bool decrypted = direction == 1 && is_tunnelled(flow) && box_.kernel.covers(tunnel);
+    if (decrypted && in_.empty()) return;  // its peer has nothing to protect it with
     tcp_segment segment{tcp_flags{flags}, opener.proto == protocol::tcp, sent_[flow][direction], payload,
                         sent_[flow][1 - direction], 65'535};
     sent_[flow][direction] += payload;
-    const arrival_verdict v = box_.arrive(static_cast<u16>(1 + direction), f, 100, segment, now_);
+    const arrival_verdict v =
+        box_.arrive_by(decrypted ? in_.back() : 0, static_cast<u16>(1 + direction), f, 100, segment, now_);
     if (v.forwarded) {
       owns(f, v.device);
       // What is forwarded leaves as its own connection's, never as another's.
       if (direction == 0 && !(v.device.leaves.destination == opener.destination)) wrong_ = "forwarded to another's destination";
       if (direction == 1 && !(v.device.leaves.destination == reply.destination && v.device.leaves.ports == reply.ports))
         wrong_ = "a reply was delivered to another opener";
-    } else {
+      protects(flow, direction, v.device);
+    } else if (v.device.is == verdict::what::punted) {
       ++punted_;
+    } else if (v.device.why == device_counter::drop_ipsec) {
+      wrong_ = "a microflow names an association that is gone";
+    }
+  }
+
+  // What leaves by a tunnel is encrypted under an association of that tunnel, and nothing else is.
+  void protects(u32 flow, u32 direction, const verdict& v) {
+    const bool may = is_tunnelled(flow) && direction == 0;
+    if (v.association.revision == 0) {
+      if (may && box_.kernel.covers(tunnel)) left_plain_ = true;
+      return;
+    }
+    if (!may) wrong_ = "a frame was encrypted that no tunnel takes";
+    if (!keys_.contains(box_.core().protects()[v.association.index].kernel)) wrong_ = "a frame was encrypted for another tunnel";
+  }
+  // A policy reaches what is in hardware within three seconds, while the far side answers and the engine may ask it.
+  void look_for_leaks() {
+    const auto& core = box_.core();
+    if (!box_.kernel.covers(tunnel) || box_.port().silent() || core.commands().outstanding() || core.discard_owed() ||
+        !core.values().on(setting::enable))
+      covered_since_ = now_;
+    if (left_plain_ && covered_since_ + from_s(3) < now_) wrong_ = "a frame left plain that a policy covers";
+    left_plain_ = false;
+  }
+
+  void key(u32 what) {
+    const auto remove = [this](std::vector<u32>& of, bool all) {
+      while (!of.empty() && (all || of.size() > 1)) {
+        box_.remove_association(of.front());
+        of.erase(of.begin());
+        if (!all) return;
+      }
+    };
+    if (what == 2) {
+      box_.cover(tunnel, false);
+      remove(out_, true);
+      remove(in_, true);
+    }
+    if (what == 1) {
+      remove(out_, false);
+      remove(in_, false);
+    }
+    if (what == 0 || what == 3) {
+      out_.push_back(box_.add_association(tunnel, true));
+      in_.push_back(box_.add_association(tunnel, false));
+      keys_.insert(out_.back());
+      box_.cover(tunnel, true);
     }
   }
 
@@ -371,6 +453,7 @@ class history {
       return;
     }
     const direction_record& way = r.directions[static_cast<usize>(direction)];
+    if (way.stays) wrong_ = "a frame was forwarded that stays with the host";
     if (!(way.who == v.who)) wrong_ = "a frame was forwarded under an identity that is not its record's";
     if (f.vlan != way.where.vlan) wrong_ = "a frame was forwarded from a place that is not its record's";
   }
@@ -388,6 +471,12 @@ class history {
     microseconds bound;
   };
   std::map<u32, dead> dead_since_;  // by index
+  std::vector<u32> out_;  // the kernel's associations of the tunnel, the youngest last
+  std::vector<u32> in_;
+  std::set<u32> keys_;            // all that ever encrypted for the tunnel
+  std::map<u32, u64> numbers_;    // the last sequence number of each
+  instant covered_since_;
+  bool left_plain_ = false;  // in the step at hand
   u64 punted_ = 0;
   u64 made_ = 0;
   static constexpr u32 kinds = static_cast<u32>(command_kind::count_);

@@ -21,6 +21,7 @@ struct Arbitrary<octep::sim::input> {
   static Gen<octep::sim::input> arbitrary() {
     using octep::sim::flows;
     using octep::sim::input;
+    using octep::sim::revive_switch;
     using octep::sim::switches;
     using octep::u32;
     const auto below = [](u32 n) { return gen::inRange<u32>(0, n); };
@@ -28,8 +29,8 @@ struct Arbitrary<octep::sim::input> {
       return gen::construct<input>(gen::just(k), std::move(a), std::move(b), std::move(c));
     };
     return gen::weightedOneOf<input>({
-        {12, of(input::kind::frames, below(flows), gen::inRange<u32>(1, 20), gen::weightedElement<u32>({{6, 0U}, {2, 1U}, {2, 2U}, {1, 3U}}))},
-        {6, of(input::kind::stuck, below(flows), gen::inRange<u32>(1, 30), gen::just(0U))},
+        {18, of(input::kind::frames, below(flows), gen::inRange<u32>(1, 20), gen::weightedElement<u32>({{6, 0U}, {2, 1U}, {2, 2U}, {1, 3U}}))},
+        {10, of(input::kind::stuck, below(flows), gen::inRange<u32>(1, 30), gen::just(0U))},
         {10, of(input::kind::wait, below(9), gen::just(0U), gen::just(0U))},
         // A command that is never answered ends the history's commands, by design: seldom.
         {3, of(input::kind::fault, gen::weightedElement<u32>({{6, 0U}, {6, 1U}, {3, 2U}, {2, 3U}, {1, 4U}, {1, 5U}}), gen::just(0U), gen::just(0U))},
@@ -37,7 +38,9 @@ struct Arbitrary<octep::sim::input> {
         {1, of(input::kind::flush, below(2), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::discard, gen::just(0U), gen::just(0U), gen::just(0U))},
         {2, of(input::kind::set, below(switches), below(2), gen::just(0U))},
-        {7, of(input::kind::until, gen::weightedElement<u32>({{1, 0U}, {4, 1U}, {3, 2U}, {2, 3U}, {3, 4U}, {4, 5U}, {3, 6U}}), gen::just(0U), gen::just(0U))},
+        // Off and on: what is given back meanwhile is taken out, and held back.
+        {2, of(input::kind::set, gen::just(revive_switch), below(2), gen::just(0U))},
+        {7, of(input::kind::until, gen::weightedElement<u32>({{1, 0U}, {4, 1U}, {3, 2U}, {2, 3U}, {3, 4U}, {4, 5U}, {3, 6U}, {1, 7U}, {1, 8U}, {1, 9U}}), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::vlan, below(flows), below(3), gen::just(0U))},
         {1, of(input::kind::silence, gen::weightedElement<u32>({{1, 0U}, {3, 1U}}), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::restart, gen::just(0U), gen::just(0U), gen::just(0U))},
@@ -45,6 +48,7 @@ struct Arbitrary<octep::sim::input> {
         {1, of(input::kind::route, gen::weightedElement<u32>({{1, 0U}, {2, 1U}}), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::reload, gen::weightedElement<u32>({{1, 0U}, {3, 1U}}), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::remove, below(flows), below(2), gen::just(0U))},
+        {5, of(input::kind::key, gen::weightedElement<u32>({{4, 0U}, {3, 1U}, {3, 2U}, {3, 3U}}), gen::just(0U), gen::just(0U))},
         {1, of(input::kind::keep, below(flows), gen::weightedElement<u32>({{1, 0U}, {3, 1U}}), gen::just(0U))},
     });
   }
@@ -87,10 +91,11 @@ rc::Gen<input> reuse() {
       {1, of(input::kind::discard, zero, zero, zero)},
       {1, of(input::kind::restart, zero, zero, zero)},
       {2, of(input::kind::remove, below(flows), below(2), zero)},
+      {4, of(input::kind::key, rc::gen::weightedElement<u32>({{4, 0U}, {3, 1U}, {2, 2U}, {2, 3U}}), zero, zero)},
   });
 }
 
-// No frame of one connection is ever attributed to another, by identity, translation, next hop or place (system.md 8 to 10): that
+// No frame of one connection is ever attributed to another, by identity, translation, next hop, association or place (system.md 8 to 13): that
 // fault forwards somebody else's traffic.
 RC_GTEST_PROP(isolation, attributes_no_frame_to_another_connection_whatever_is_reused, (bool nat)) {
   const auto inputs = *rc::gen::scale(3.0, rc::gen::container<std::vector<input>>(reuse()));
@@ -117,13 +122,14 @@ TEST(appliance, is_made_to_work_by_its_generator) {
 // What the laws are there to survive does happen.
 TEST(appliance, is_brought_to_every_edge_by_its_generator) {
   std::map<std::string, u64> met;
-  for (u64 seed = 1; seed <= 400; ++seed) {
+  for (u64 seed = 1; seed <= 800; ++seed) {
     const auto inputs = rc::gen::container<std::vector<input>>(100, rc::gen::arbitrary<input>())(rc::Random(seed), 100).value();
     history h{seed % 2 == 0, seed};
     for (const input& i : inputs) h.apply(i);
     met["late deactivate"] += h.late(command_kind::deactivate);
     for (const command_kind kind :
-         {command_kind::next_hop_set, command_kind::next_hop_release, command_kind::create, command_kind::discard}) {
+         {command_kind::next_hop_set, command_kind::next_hop_release, command_kind::create, command_kind::discard,
+          command_kind::association_add, command_kind::association_delete}) {
       met[std::string("late ") + name(kind)] += h.late(kind);
       met[std::string("refused ") + name(kind)] += h.refused(kind);
     }
@@ -132,7 +138,8 @@ TEST(appliance, is_brought_to_every_edge_by_its_generator) {
                            reason::flow_rc_refused, reason::flow_unanswered, reason::flow_held_back, reason::flow_kept_out,
                            reason::flow_wait_gap, reason::flow_ended, reason::flow_revive_off,
                            reason::flow_expired, reason::flow_reval, reason::flow_rerouted, reason::flow_port_moved,
-                           reason::flow_removed, reason::flow_made_room, reason::flow_audited, reason::flow_shaped})
+                           reason::flow_removed, reason::flow_made_room, reason::flow_audited, reason::flow_shaped, reason::flow_tunnelled,
+                           reason::flow_no_association, reason::flow_association_gone})
       met[name(r)] += h.core().counted(r);
     for (const pass_counter c : {pass_counter::flow_doomed, pass_counter::flow_aborted, pass_counter::flow_reclaimed,
                                  pass_counter::flow_forgot, pass_counter::discards, pass_counter::nhop_shared,
@@ -140,7 +147,8 @@ TEST(appliance, is_brought_to_every_edge_by_its_generator) {
                                  pass_counter::flow_repoint, pass_counter::probe_valid, pass_counter::probe_waits,
                                  pass_counter::hold_backs, pass_counter::gap_found, pass_counter::gap_expired,
                                  pass_counter::ka_touched, pass_counter::ka_idle, pass_counter::sweep_dead,
-                                 pass_counter::room_idle, pass_counter::removed_by_hand, pass_counter::far_side_resets})
+                                 pass_counter::room_idle, pass_counter::removed_by_hand, pass_counter::far_side_resets,
+                                 pass_counter::assoc_installed, pass_counter::assoc_deleted, pass_counter::assoc_margins})
       met[name(c)] += h.core().counters().value(c);
     for (u32 i = 0; i < h.core().table().capacity(); ++i)
       met["held IPv6"] += h.core().table()[i].state == record_state::held && h.core().table()[i].which == family::ipv6;
