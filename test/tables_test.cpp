@@ -315,6 +315,32 @@ TEST(NextHopTable, ShowsWhatIsInUseByStateAndPort) {
   EXPECT_EQ(rows[0].where, (handle{2, 1}));
 }
 
+TEST(AssociationTable, ShowsUsesByStateAndByTheKernelsNumber) {
+  block memory{associations::bytes_for(8)};
+  associations table;
+  arena a = memory.cut();
+  ASSERT_TRUE(table.init(a, 8, 1'000'000'000, true));
+  const auto listed = [&](const association_filter& f) {
+    return all_pages<association_row>(2, [&](table_cursor& from, span<association_row> rows) { return page(table, from, rows, f); });
+  };
+  EXPECT_TRUE(listed({}).empty()) << "free ones are never shown";
+  for (u32 kernel = 1; kernel <= 5; ++kernel) {
+    const handle h = table.open(kernel, kernel % 2 == 0);
+    table.read_before(h, {}, {});
+    if (kernel > 2) ASSERT_TRUE(table.installing(h) && table.installed(h));
+  }
+  ASSERT_EQ(listed({}).size(), 5U);
+  association_filter f;
+  f.names_state = true;
+  EXPECT_EQ(listed(f).size(), 3U);
+  f.names_kernel = true;
+  f.kernel = 4;
+  const auto one = listed(f);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].where, table.of_kernel(4));
+  EXPECT_TRUE(one[0].what.encrypts);
+}
+
 TEST(HoldTable, ShowsWhenEachEnds) {
   block memory{holds::bytes_for(4)};
   holds table;

@@ -6,6 +6,7 @@
 //   candidates    slot, place       where it stands, the candidate, its age
 //   connections   index             record, both tuples, since when it is held
 //   next hops     index             entry
+//   associations  index             entry: its use, and the account of the index
 //   holds         place             entry, when it ends
 //
 // What it is: `page(table, cursor, rows, filter, ...)`, which fills `rows` from where the cursor stands and moves it. A cursor is
@@ -18,6 +19,7 @@
 // Concurrency: under the pass lock; `page` of candidates also inside the world's critical section, since it takes slot words.
 #pragma once
 
+#include <octep/associations.hpp>
 #include <octep/base.hpp>
 #include <octep/candidates.hpp>
 #include <octep/connections.hpp>
@@ -188,6 +190,30 @@ struct next_hop_filter {
     if (e.state == next_hop_state::free || (filter.names_state && e.state != filter.state)) return false;
     row = {{index, e.revision}, e};
     return !filter.names_port || e.hop.port == filter.port;
+  });
+}
+
+// --- associations -----------------------------------------------------------------------------------------------------
+
+struct association_row {
+  handle where;  // as the table has it; a microflow names it by index + 1
+  association what;
+};
+
+struct association_filter {
+  bool names_state = false;
+  association_state state = association_state::installed;  // free ones are never shown
+  bool names_kernel = false;
+  u32 kernel = 0;  // the kernel's number
+};
+
+[[nodiscard]] inline page_end page(const associations& table, table_cursor& from, span<association_row> rows,
+                                   const association_filter& filter, u32 looks = most_looked) noexcept {
+  return detail::page_by_index(table.capacity(), from, rows, looks, [&](u32 index, association_row& row) {
+    const association& a = table[index];
+    if (a.state == association_state::free || (filter.names_state && a.state != filter.state)) return false;
+    row = {table.handle_at(index), a};
+    return !filter.names_kernel || a.kernel == filter.kernel;
   });
 }
 
