@@ -58,6 +58,17 @@ TEST_F(make, programs_two_next_hops_and_creates_both_directions) {
   EXPECT_TRUE(top.core().hot().perhaps(top.core().hash_of(reverse(opener))));
 }
 
+TEST_F(make, tells_how_many_frames_its_candidate_had_counted) {
+  top.both(opener, 100, 3);
+  top.to_next_poll();
+  (void)top.posted();
+  for (const event& e : top.world.events.seen)
+    if (e.kind == event_kind::make_begins) EXPECT_EQ(e.count, 3U);
+  EXPECT_EQ(std::count_if(top.world.events.seen.begin(), top.world.events.seen.end(),
+                          [](const event& e) { return e.kind == event_kind::make_begins; }),
+            1);
+}
+
 TEST_F(make, carries_the_translation_of_both_directions) {
   auto& state = top.world.firewall.known4[0];
   state.opener_translated = {outside(77), port_word(61'000)};

@@ -305,6 +305,15 @@ TEST_F(remove, owes_a_refused_discard_until_the_next_poll) {
   EXPECT_EQ(top.posted().kind, discard);
 }
 
+TEST_F(remove, has_no_discard_for_the_asking_while_it_is_switched_off) {
+  top.settle();
+  (void)top.core().set(setting::enable, 0, top.now);
+  EXPECT_EQ(top.settle(), kinds{discard});
+  top.core().request_discard();
+  EXPECT_FALSE(top.core().discard_owed());
+  EXPECT_EQ(top.settle(), kinds{});
+}
+
 TEST_F(remove, makes_nothing_while_a_discard_is_owed) {
   top.world.next_hops.one_hop = true;  // a second make needs no next hop, after which it would be asked again
   top.settle();

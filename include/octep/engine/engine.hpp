@@ -241,8 +241,10 @@ class engine {
     return s_.kept_out.remove(t);
   }
 
-  // Pass lock. The far side's flow table is to be emptied; what is outstanding is waited for.
+  // Pass lock. The far side's flow table is to be emptied; what is outstanding is waited for. Not at enable 0: it was emptied
+  // then, and not one command is posted.
   void request_discard() noexcept {
+    if (!s_.values.on(setting::enable)) return;
     owe_discard();
     s_.world->kick();
   }

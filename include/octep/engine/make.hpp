@@ -223,10 +223,9 @@ template <tuple_type Tuple, class S>
   s.making.by = by;
   s.making.direction = m.direction;
   s.making.index = index;
-  s.making.frames = m.hand.count;
   s.making.generation = s.generation;
   s.doing = operation::make;
-  tell_connection(s, event_kind::make_begins, index, reason::none, by, now, m.direction);
+  tell_connection(s, event_kind::make_begins, index, reason::none, by, now, m.direction, m.hand.count);
   post_next(s, now);
   return reason::none;
 }

@@ -53,7 +53,6 @@ struct make_plan {
   asker by = asker::poll;
   u8 direction = 0;  // of the frame at hand
   u32 index = 0;
-  u32 frames = 0;      // the candidate's count
   u32 generation = 0;  // of discards, when it began
   array<bool, 2> must_set{};
   array<next_hop, 2> hops{};
@@ -377,7 +376,8 @@ OCTEP_PASS_CALL void tell(S& s, event_kind kind, instant now) noexcept {
 
 // About a connection: its direction 0 names it.
 template <class S>
-OCTEP_SELDOM void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now, u8 direction = 0) noexcept {
+OCTEP_SELDOM void tell_connection(S& s, event_kind kind, u32 index, reason why, asker by, instant now, u8 direction = 0,
+                                  u32 count = 0) noexcept {
   event e;
   e.kind = kind;
   e.at = now;
@@ -385,6 +385,7 @@ OCTEP_SELDOM void tell_connection(S& s, event_kind kind, u32 index, reason why, 
   e.by = by;
   e.connection = {index, s.table[index].revision};
   e.direction = direction;
+  e.count = count;
   if (kind == event_kind::made) e.first_seen = s.table[index].first_seen;
   if (kind == event_kind::given_back) e.first_seen = s.table[index].probed_at;
   S::of_family(s.table[index].which, [&]<tuple_type Tuple>() noexcept { name_tuple(e, s.table.template tuples_of<Tuple>(index)[0]); });

@@ -51,7 +51,9 @@ template <class S>
 [[nodiscard]] microseconds sweep_bound(const S& s) noexcept {
   const u64 rounds = (u64{s.table.held()} + s.values[setting::sweep_lookups] - 1) / s.values[setting::sweep_lookups];
   const u64 commands = u64{s.removals_held} * 3;
-  return {greatest(rounds, u64{1}) * from_ms(s.values[setting::poll_ms]).count + commands * s.commands.figures().wait_max_us};
+  // A silence that once was is no measure of it: nothing is promised for as long as the far side does not answer.
+  const u64 wait = least(u64{s.commands.figures().wait_max_us}, from_ms(s.values[setting::cmd_limit_ms]).count);
+  return {greatest(rounds, u64{1}) * from_ms(s.values[setting::poll_ms]).count + commands * wait};
 }
 
 // Asks about everybody before the next poll. Take-outs wait for the end of it, some tens of microseconds a slice: had they begun
