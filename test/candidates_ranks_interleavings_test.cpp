@@ -119,7 +119,7 @@ TEST(RankedInterleavings, TwoWritersAReaderAndADiscardAreAccountedForExactly) {
 // The first direction is met and kept, a place is kept for the other, and newcomers come meanwhile.
 template <class Table>
 void keep_a_pair(history<Table>& h) {
-  h.kept = h.tell(1, tell_place::keep) == told::yes;
+  h.kept = h.tell(1, tell_place::expect) == told::yes;
   if (h.kept) h.expected = h.tell(2, tell_place::expect) == told::yes;
 }
 template <class Table>
@@ -142,7 +142,7 @@ TEST(RankedInterleavings, TwoWritersAndAPassThatKeepsAreAccountedForExactly) {
                       {[](auto& h) { (void)h.write(2); }, [](auto& h) { (void)h.write(21); },
                        [](auto& h) {
                          h.ended = true;
-                         h.table.end_keeping(0, true);
+                         h.table.end_keeping(0);
                          (void)h.take();
                        }}});
   expect_exact<four>({"two newcomers, one of them twice, beside a pair that is kept",

@@ -72,7 +72,7 @@ TEST(KeptPairs, StayForThePartnerAndNoLonger) {
   (void)slot.write(1);
   slot.strangers(9);
   ASSERT_EQ(slot.walk().size(), 10U);
-  ASSERT_EQ(slot.tell(1, tell_place::keep), told::yes);
+  ASSERT_EQ(slot.tell(1, tell_place::expect), told::yes);
   ASSERT_EQ(slot.tell(2, tell_place::expect), told::yes);
 
   const auto expected = slot.find(2);
@@ -96,7 +96,7 @@ TEST(KeptPairs, StayForThePartnerAndNoLonger) {
   EXPECT_EQ(out.tuple, tuple_of(2));
   EXPECT_TRUE(slot.find(1)) << "a make of both";
 
-  slot.table->end_keeping(0, false);
+  slot.table->end_keeping(0);
   slot.strangers(1000);
   EXPECT_FALSE(slot.find(1));
   EXPECT_FALSE(slot.find(2));
@@ -108,44 +108,20 @@ TEST(KeptPairs, AreNotDueForAClosingFrameNorAfterTheirTime) {
   EXPECT_FALSE(slot.write(1, 4, true).due);
   slot_of_a_table<8> late;
   ASSERT_EQ(late.tell(1, tell_place::expect), told::yes);
-  late.table->end_keeping(0, false);
+  late.table->end_keeping(0);
   EXPECT_FALSE(late.write(1).due);
 }
 
-TEST(KeptPairs, AreKeptOnceUntilForgiven) {
+TEST(KeptPairs, MayBeKeptAgainWhenTheirTimeIsOver) {
   slot_of_a_table<8> slot;
-  (void)slot.write(1);
-  (void)slot.walk();
-  ASSERT_EQ(slot.tell(1, tell_place::keep), told::yes);
-  ASSERT_EQ(slot.tell(1, tell_place::keep), told::yes) << "it still is";
-  slot.table->end_keeping(0, false);
-  EXPECT_EQ(slot.tell(1, tell_place::keep), told::no) << "kept for nothing";
-  EXPECT_EQ(slot.tell(1, tell_place::expect), told::no);
-  slot.table->end_keeping(0, false);
-  EXPECT_EQ(slot.tell(1, tell_place::keep), told::no) << "a poll later too";
-  slot.table->end_keeping(0, true);
-  EXPECT_EQ(slot.tell(1, tell_place::keep), told::yes);
-  slot.table->end_keeping(0, true);
-  EXPECT_EQ(slot.tell(1, tell_place::keep), told::no) << "what it was kept for since is forgiven the next time";
-}
-
-TEST(KeptPairs, APlaceThatIsNotForgivenStaysSoWhereItMovesTo) {
-  slot_of_a_table<4> slot;
-  slot.table->draw_anew(0, 0);
-  const auto prepare = [&](u32 id) {
-    (void)slot.write(id);
-    (void)slot.walk();
-    EXPECT_EQ(slot.tell(id, tell_place::keep), told::yes);
-    slot.table->end_keeping(0, false);
-    EXPECT_EQ(slot.tell(id, tell_place::pardon), told::yes);
-  };
-  prepare(1);
-  for (u32 i = 1; i < 40 && slot.find(1); ++i) {
-    EXPECT_EQ(slot.tell(1, tell_place::keep), told::no) << i;
-    slot.table->draw_anew(0, i * 0x1234'5677U);
-    (void)slot.write(1);
-    slot.strangers(i % 5);
-  }
+  ASSERT_EQ(slot.tell(1, tell_place::expect), told::yes);
+  ASSERT_EQ(slot.tell(2, tell_place::expect), told::yes);
+  ASSERT_EQ(slot.tell(1, tell_place::expect), told::yes) << "it still is";
+  EXPECT_EQ(slot.tell(3, tell_place::expect), told::no) << "as many as a slot keeps";
+  slot.table->end_keeping(0);
+  EXPECT_EQ(slot.tell(3, tell_place::expect), told::yes);
+  EXPECT_EQ(slot.tell(1, tell_place::expect), told::yes);
+  EXPECT_EQ(slot.tell(2, tell_place::expect), told::no);
 }
 
 TEST(KeptPairs, FindNoPlaceInASlotFullOfUnreadOnes) {
@@ -154,7 +130,7 @@ TEST(KeptPairs, FindNoPlaceInASlotFullOfUnreadOnes) {
   candidate<tuple4> out;
   u32 place = 0;
   ASSERT_EQ(slot.table->take(0, 0, anything, out, place), got::one);
-  ASSERT_EQ(slot.tell(1, tell_place::keep), told::yes);
+  ASSERT_EQ(slot.tell(1, tell_place::expect), told::yes);
   EXPECT_EQ(slot.tell(9, tell_place::expect), told::no) << "who waits to be seen goes before who has not come";
   EXPECT_FALSE(slot.find(9));
   ASSERT_EQ(slot.table->take(0, 1, anything, out, place), got::one);
@@ -166,7 +142,7 @@ TEST(KeptPairs, FindNoPlaceInASlotFullOfUnreadOnes) {
 TEST(KeptPairs, ADiscardEndsThem) {
   slot_of_a_table<4> slot;
   (void)slot.write(1);
-  ASSERT_EQ(slot.tell(1, tell_place::keep), told::yes);
+  ASSERT_EQ(slot.tell(1, tell_place::expect), told::yes);
   ASSERT_EQ(slot.tell(2, tell_place::expect), told::yes);
   emptied gone;
   ASSERT_TRUE(slot.table->empty_slot(0, gone));
@@ -174,7 +150,7 @@ TEST(KeptPairs, ADiscardEndsThem) {
   EXPECT_EQ(gone.read, 1U);
   EXPECT_FALSE(slot.find(1) || slot.find(2));
   EXPECT_FALSE(slot.write(2).due) << "nobody expects it any more";
-  EXPECT_EQ(slot.tell(2, tell_place::keep), told::yes);
+  EXPECT_EQ(slot.tell(2, tell_place::expect), told::yes);
   EXPECT_EQ(slot.tell(3, tell_place::expect), told::yes) << "as many as at first";
   EXPECT_EQ(slot.tell(4, tell_place::expect), told::no);
 }
@@ -182,12 +158,12 @@ TEST(KeptPairs, ADiscardEndsThem) {
 TEST(KeptPairs, AHeldWordIsNotWaitedFor) {
   slot_of_a_table<4> slot;
   (void)slot.write(1);
-  ASSERT_EQ(slot.tell(1, tell_place::keep), told::yes);
+  ASSERT_EQ(slot.tell(1, tell_place::expect), told::yes);
   ASSERT_TRUE(slot.table->for_each_place(0, [&](u32, const candidate<tuple4>&) {
-    EXPECT_EQ(slot.tell(1, tell_place::keep), told::not_now);
+    EXPECT_EQ(slot.tell(1, tell_place::expect), told::not_now);
     EXPECT_EQ(slot.tell(1, tell_place::pardon), told::not_now);
     EXPECT_EQ(slot.tell(2, tell_place::expect), told::not_now);
-    slot.table->end_keeping(0, true);
+    slot.table->end_keeping(0);
   }));
   slot.strangers(1000);
   EXPECT_TRUE(slot.find(1)) << "kept until a poll that gets the word";
@@ -196,7 +172,7 @@ TEST(KeptPairs, AHeldWordIsNotWaitedFor) {
 TEST(Ranks, OfAPolicyWithoutThemAreToldNo) {
   candidates<tuple4, limits{1, 4}> table;
   (void)table.write(tuple_of(1), hash_of(1), frame_of(1, 1), 4);
-  for (const tell_place what : {tell_place::pardon, tell_place::keep, tell_place::expect})
+  for (const tell_place what : {tell_place::pardon, tell_place::expect})
     EXPECT_EQ(table.tell(tuple_of(1), hash_of(1), what, tick{1}), told::no);
   EXPECT_EQ(table.tell(tuple_of(1), hash_of(1), tell_place::restart, tick{1}), told::yes);
 }
@@ -211,7 +187,7 @@ class ranked_list {
   struct place {
     u32 id;
     candidate<tuple4> shown;
-    bool refused = false, kept = false, used_up = false;
+    bool refused = false, kept = false;
     u32 seen = 1;  // frames when the hand came by
   };
   static constexpr u64 most_kept = 2;
@@ -278,7 +254,6 @@ class ranked_list {
         }
       if (at == nullptr) return told::no;
     }
-    if (what != tell_place::pardon && at->used_up) return told::no;
     at->refused = false;
     if (what == tell_place::pardon) return told::yes;
     if (!at->kept && kept() >= most_kept) return told::no;
@@ -286,12 +261,9 @@ class ranked_list {
     return told::yes;
   }
 
-  void end_keeping(bool forgive) {
-    for (auto& p : places) {
-      if (!p) continue;
-      p->used_up = (p->used_up && !forgive) || p->kept;
-      p->kept = false;
-    }
+  void end_keeping() {
+    for (auto& p : places)
+      if (p) p->kept = false;
   }
 
   emptied empty() {
@@ -392,14 +364,14 @@ class ranked_twins {
       case 2: return take(s.detail % (Places + 1), false);
       case 3: return take(0, true);
       case 4: {
-        const auto what = static_cast<tell_place>(s.detail % 4);
+        const auto what = static_cast<tell_place>(s.detail % 3);
         const told got = slot_.tell(id, what);
         const told want = list_.tell(id, what, tick{slot_.ms});
         return got == want ? std::string{} : fmt::format("told {} instead of {}", static_cast<int>(got), static_cast<int>(want));
       }
       case 5:
-        slot_.table->end_keeping(0, s.detail % 4 == 0);
-        list_.end_keeping(s.detail % 4 == 0);
+        slot_.table->end_keeping(0);
+        list_.end_keeping();
         return {};
       case 6:
         list_.draw = (s.detail + s.which * 256U) * 0x0101'6b35U;

@@ -198,7 +198,7 @@ bool only_expected(const candidate<tuple4>& c) { return c.read && c.count == 0 &
 void poll(default_table& table, const std::vector<u32>& flows, u32 now_ms, poll_books& b) {
   candidate<tuple4> hand;
   for (u32 slot = 0; slot < default_table::slots; ++slot) {
-    table.end_keeping(slot, b.walks % 4 == 0);
+    table.end_keeping(slot);
     table.draw_anew(slot, static_cast<u32>(b.walks) * 0x9e37'79b9U);
     u32 place = 0;
     const auto anything = [](const auto&) { return true; };
@@ -211,7 +211,7 @@ void poll(default_table& table, const std::vector<u32>& flows, u32 now_ms, poll_
       }
       const u32 hashed = mix(hand.tuple);
       if (b.taken % 8 == 0) b.pardoned += table.tell(hand.tuple, hashed, tell_place::pardon, {}) == told::yes;
-      if (b.taken % 8 != 1 || table.tell(hand.tuple, hashed, tell_place::keep, {}) != told::yes) continue;
+      if (b.taken % 8 != 1 || table.tell(hand.tuple, hashed, tell_place::expect, {}) != told::yes) continue;
       ++b.kept;
       const tuple4 partner = tuple_of<tuple4>(flows[static_cast<usize>(known - flows.begin()) ^ 1]);
       b.expected += table.tell(partner, mix(partner), tell_place::expect, tick{now_ms}) == told::yes;

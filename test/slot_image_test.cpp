@@ -130,9 +130,6 @@ RC_GTEST_PROP(SlotImage, AMoveTakesAllOfACandidateAlong, ()) {
   const bool refused = *rc::gen::arbitrary<bool>();
   slot.image.set_refused(from, refused);
   slot.image.set_refused(to, !refused);
-  const bool used_up = *rc::gen::arbitrary<bool>();
-  slot.image.keep(used_up ? from : to, slot.glance);
-  slot.image.end_keeping(slot.glance);
   const u32 ticket = slot.view(0x9137).ticket(from);
 
   const candidate<tuple4> moved = slot.at(from);
@@ -146,9 +143,7 @@ RC_GTEST_PROP(SlotImage, AMoveTakesAllOfACandidateAlong, ()) {
   RC_ASSERT(slot.image.place_of(tuple_of(to), hash_of(to)) == 8U);
   RC_ASSERT(slot.view(0x9137).ticket(to) == ticket);
   RC_ASSERT(((slot.image.refused() >> to) & 1) == u32{refused});
-  RC_ASSERT(((slot.image.used_up() >> to) & 1) == u32{used_up});
   RC_ASSERT(((slot.image.refused() >> from) & 1) == 0U);
-  RC_ASSERT(((slot.image.used_up() >> from) & 1) == 0U);
   RC_ASSERT(slot.at(from).count == 1U);
   RC_ASSERT(!slot.at(from).read);
   for (u32 i = 0; i < 8; ++i)
@@ -167,11 +162,9 @@ TEST(SlotRanks, ANewcomerInheritsNothingOfAPlace) {
   (void)slot.admit({2}, tuple_of(0), hash_of(0), frame_of(0));
   slot.image.set_refused(2, true);
   slot.image.keep(2, slot.glance);
-  slot.image.end_keeping(slot.glance);
-  slot.image.keep(2, slot.glance);
-  ASSERT_EQ(slot.image.refused() & slot.image.used_up() & slot.image.kept(), 0b0100U);
+  ASSERT_EQ(slot.image.refused() & slot.image.kept(), 0b0100U);
   (void)slot.admit({2}, tuple_of(1), hash_of(1), frame_of(1));
-  EXPECT_EQ(slot.image.refused() | slot.image.used_up() | slot.image.kept(), 0U);
+  EXPECT_EQ(slot.image.refused() | slot.image.kept(), 0U);
 }
 
 TEST(SlotRanks, ADiscardForgetsThemAll) {
@@ -181,29 +174,22 @@ TEST(SlotRanks, ADiscardForgetsThemAll) {
     slot.image.set_refused(i, true);
     slot.image.keep(i, slot.glance);
   }
-  slot.image.end_keeping(slot.glance);
-  slot.image.keep(3, slot.glance);
   slot.image.mark_read(5, slot.glance);
   const emptied gone = slot.image.empty(slot.glance);
   EXPECT_EQ(gone.unread, 15U);
   EXPECT_EQ(gone.read, 1U);
   EXPECT_EQ(slot.glance, 0U);
-  EXPECT_EQ(slot.image.written() | slot.image.refused() | slot.image.used_up() | slot.image.kept(), 0U);
+  EXPECT_EQ(slot.image.written() | slot.image.refused() | slot.image.kept(), 0U);
 }
 
-TEST(SlotRanks, WhatWasKeptIsUsedUpUntilForgiven) {
+TEST(SlotRanks, WhatWasKeptIsNotWhenAPollEndsIt) {
   slot_alone<4> slot;
   for (u32 i = 0; i < 4; ++i) (void)slot.admit({i}, tuple_of(i), hash_of(i), frame_of(i));
   slot.image.keep(1, slot.glance);
   slot.image.keep(3, slot.glance);
   EXPECT_EQ(slot.glance, 0b1111U | glances::keeps);
   slot.image.end_keeping(slot.glance);
-  EXPECT_EQ(slot.glance & glances::unread, 0b1111U);
   EXPECT_EQ(slot.image.kept(), 0U);
-  EXPECT_EQ(slot.image.used_up(), 0b1010U);
-  slot.image.forgive();
-  slot.image.end_keeping(slot.glance);
-  EXPECT_EQ(slot.image.used_up(), 0U);
   EXPECT_EQ(slot.glance, 0b1111U) << "nothing left for a poll to end";
 }
 

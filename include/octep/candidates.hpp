@@ -35,10 +35,9 @@ enum class tell_place : u8 {
             // due. `yes` for an absent tuple too
   // Ranks; `no` where the policy has none, or the tuple is not there.
   pardon,  // of what was taken: time alone may mend what came in its way
-  keep,    // its other direction is missing: its place is kept until `end_keeping`. `no`: it was kept not long ago for
-           // nothing, or the slot keeps as many as it may
-  expect,  // it is the missing direction itself: the same, and if it is not there a place is kept for it without an identity,
-           // so that no make can be built on it; its first frame is due
+  expect,  // it is the missing direction of what was met: its place is kept until `end_keeping`. If it is not there a place is
+           // kept for it without an identity, so that no make can be built on it; its first frame is due. `no`: the slot keeps
+           // as many as it may, or has none to give
 };
 
 template <tuple_type Tuple, limits L = limits{}, class Choice = oldest_goes, tag_policy Tags = scalar_tags,
@@ -144,7 +143,6 @@ requires(L.valid()) class candidates {
         i = first_of(room);
         s.columns.expect(i, t, hashed, now, hold.glance);
       }
-      if (what != tell_place::pardon && ((s.columns.used_up() >> i) & 1) != 0) return told::no;
       s.columns.set_refused(i, false);
       if (what == tell_place::pardon) return told::yes;
       const bool kept = ((s.columns.kept() >> i) & 1) != 0;
@@ -155,14 +153,12 @@ requires(L.valid()) class candidates {
     return told::no;
   }
 
-  // A poll, when its walk comes to the slot: what was kept since the last one has had its time. `forgive`: those that
-  // were kept for nothing may be kept again.
-  void end_keeping(u32 slot, bool forgive) noexcept requires ranks {
+  // A poll, when its walk comes to the slot: what was kept since the last one has had its time.
+  void end_keeping(u32 slot) noexcept requires ranks {
     place_row& s = slots_[slot];
     if ((s.word.glance() & glances::keeps) == 0) return;
     word_hold<A> hold{s.word};
     if (!hold) return;  // at the next poll
-    if (forgive) s.columns.forgive();
     s.columns.end_keeping(hold.glance);
   }
 

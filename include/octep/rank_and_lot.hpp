@@ -8,7 +8,7 @@
 //     read                              the same
 //     unread and refused                the same
 //     unread                            the clock and the lottery, below
-//     kept                              nobody: for its other direction until the next poll
+//     kept                              nobody: for a direction that is missing, until the next poll
 //
 //   places 0 to P/2 - 1     the clock: who was written again since the clock's hand came by is passed over once; if all
 //                           were, the last it came by goes. Keeps the busy: a tuple of many frames stays until its
@@ -28,7 +28,8 @@
 //      worse ticket than all that stay. (Where sixteen bits of two hashes are alike they tie, by order. In a slot of four or five whose clock is all kept the
 //      newcomers come into the lottery itself: count one place less. A refused tuple that writes again makes room first:
 //      what is promised is promised to those whose attempt may still come to something.)
-//   3. Met once, and kept with a place for its partner: made by the next poll if the partner sends before it. (A place is
+//   3. Met once, and remembered (partners.hpp): made at the first poll that meets the partner, with 2's chance at each. The
+//      first time a place is kept for the partner, and the pair is made by the next poll if it sends before. (A place is
 //      found where one is empty or read: in a slot full of unread ones there is none, and the partner comes as others do.)
 // Nobody can do better than P / D on average among tuples that look alike, so "always" ends where D passes P - k.
 // Both are tried for every short sequence of small slots (test/rank_and_lot_test.cpp).
@@ -44,7 +45,7 @@ namespace octep {
 // A slot that remembers ranks, as a newcomer meets it. `next` and `hand` are the policy's own, at most `places` and half of
 // that; both start at 0.
 //   refused    the last attempt for its tuple failed in a way that time alone does not mend
-//   kept       until the next poll, for its other direction's sake
+//   kept       until the next poll, for a direction that was missing when its partner was met
 //   again      whether the tuple of a clock's place was written again since it came or the hand came by. By the count of its
 //              frames, so that a frame pays nothing for it: 256 frames between two visits of the hand read as none
 //   ticket     of the tuple that stands in a place that is not empty, this poll's

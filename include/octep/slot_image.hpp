@@ -2,9 +2,9 @@
 //
 // Floor 3.
 //
-//   glance      bits 0-15 unread, by place | bit 16 a place is kept or was, which a poll has to end
+//   glance      bits 0-15 unread, by place | bit 16 a place is kept, which a poll has to end
 //               (with the word: slot_word.hpp; every function below takes it from its holder and changes it)
-//   ranks       written | refused | kept | used up (a set of places each) | next | hand | draw
+//   ranks       written | refused | kept (a set of places each) | next | hand | draw
 //   tags        low byte of the hash, then its second byte, a column each
 //   seen        of places 0 to 7, the low byte of their frames when the clock's hand came by
 //   place       tuple words but the last two | ports | state | identity | where | association | tick
@@ -180,7 +180,6 @@ class slot_image {
   [[nodiscard]] place_set written() const noexcept { return written_; }
   [[nodiscard]] place_set refused() const noexcept { return refused_; }
   [[nodiscard]] place_set kept() const noexcept { return kept_; }
-  [[nodiscard]] place_set used_up() const noexcept { return used_up_; }
   [[nodiscard]] tick at(u32 place) const noexcept { return {static_cast<u32>(place_[place].association_tick >> 32)}; }
 
   // Marks of places whose tag is the tuple's (tags.hpp). `hashed`: the tuple's, by the policy that it was written with.
@@ -314,13 +313,10 @@ class slot_image {
     set(kept_, place, true);
     glance |= glances::keeps;
   }
-  // Those that were kept have had their turn; until `forgive` they are not kept again.
   void end_keeping(u32& glance) noexcept {
-    used_up_ = static_cast<u16>(used_up_ | kept_);
     kept_ = 0;
-    if (used_up_ == 0) glance &= ~glances::keeps;
+    glance &= ~glances::keeps;
   }
-  void forgive() noexcept { used_up_ = 0; }
   void set_draw(u32 secret) noexcept { draw_ = secret; }
 
   [[nodiscard, gnu::noinline]] emptied empty(u32& glance) noexcept {
@@ -331,7 +327,6 @@ class slot_image {
     written_ = 0;
     refused_ = 0;
     kept_ = 0;
-    used_up_ = 0;
     glance = 0;
     return gone;
   }
@@ -360,7 +355,6 @@ class slot_image {
       const auto rest = static_cast<u16>(~only(place));
       refused_ = refused_ & rest;
       kept_ = kept_ & rest;
-      used_up_ = used_up_ & rest;
       set_seen(place, 1);
     }
   }
@@ -372,7 +366,6 @@ class slot_image {
     place_[to].association_tick = place_[from].association_tick;
     set_tag(to, hash_bits(from));
     set(refused_, to, ((refused_ >> from) & 1) != 0);
-    set(used_up_, to, ((used_up_ >> from) & 1) != 0);
     glance = (glance & ~only(to)) | ((glance >> from) & 1) << to;
   }
 
@@ -401,7 +394,6 @@ class slot_image {
   guarded<u16, A> written_ = {};
   guarded<u16, A> refused_ = {};
   guarded<u16, A> kept_ = {};
-  guarded<u16, A> used_up_ = {};
   guarded<u8, A> next_ = {};
   guarded<u8, A> hand_ = {};
   guarded<u32, A> draw_ = {};  // what makes tickets of hashes until the walk comes again

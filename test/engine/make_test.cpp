@@ -196,6 +196,68 @@ TEST_F(make, waits_for_the_other_direction) {
   EXPECT_EQ(refusal_at_poll(), reason::flow_wait_other);
 }
 
+// Met alone at a poll, and driven out of its slot since; the time that a place was kept for the other one is over too.
+struct make_of_partners : make {
+  bool stands(const tuple4& t) {
+    candidate<tuple4> c;
+    return top.core().candidates_for<tuple4>().find(t, top.core().hash_of(t), c) == got::one;
+  }
+  void drive_out() {
+    top.to_next_poll();
+    EXPECT_EQ(top.settle(), kinds{});
+    for (u32 n = 10; n < 200; ++n) top.both(flow(n), 1'000 + 2 * n);
+    ASSERT_FALSE(stands(opener) || stands(reverse(opener)));
+  }
+  void SetUp() override {
+    make::SetUp();
+    (void)top.frame(opener, 1, 100);
+    EXPECT_EQ(refusal_at_poll(), reason::flow_wait_other);
+    ASSERT_TRUE(stands(reverse(opener))) << "its place is kept";
+    drive_out();
+  }
+  command after_the_other_direction() {
+    (void)top.frame(reverse(opener), 2, 101);
+    top.to_next_poll();
+    return top.posted();
+  }
+};
+
+TEST_F(make_of_partners, needs_each_direction_once) {
+  ASSERT_EQ(after_the_other_direction().kind, next_hop_set);
+  top.answer_it();
+  (void)top.posted();
+  top.answer_it();
+  const command made = top.posted();
+  ASSERT_EQ(made.kind, create);
+  EXPECT_EQ(made.microflows[0].who, identity::make(100, 1));
+  EXPECT_EQ(made.microflows[1].who, identity::make(101, 1));
+  EXPECT_EQ(made.microflows[0].where, (ingress{1, 0}));
+}
+
+TEST_F(make_of_partners, keeps_a_place_for_the_other_direction_the_first_time_alone) {
+  (void)refusal_at_poll();  // the strangers are read: there is room for it
+  (void)top.frame(opener, 1, 100);
+  (void)refusal_at_poll();
+  EXPECT_EQ(top.count(reason::flow_wait_other), 2U);
+  EXPECT_FALSE(stands(reverse(opener)));
+}
+
+TEST_F(make_of_partners, forgets_the_first_with_everything_at_a_discard) {
+  top.core().request_discard();
+  EXPECT_EQ(top.settle(), kinds{command_kind::discard});
+  EXPECT_EQ(after_the_other_direction().kind, command_kind::none);
+  EXPECT_EQ(top.count(reason::flow_wait_other), 2U);
+}
+
+TEST_F(make_of_partners, forgets_the_first_when_it_became_half_of_a_connection) {
+  ASSERT_EQ(after_the_other_direction().kind, next_hop_set);
+  top.answer_it(answer_code::refused);
+  top.settle();
+  drive_out();
+  EXPECT_EQ(after_the_other_direction().kind, command_kind::none);
+  EXPECT_EQ(top.count(reason::flow_wait_other), 2U);
+}
+
 TEST_F(make, never_pairs_with_a_candidate_that_names_no_flow) {
   (void)top.frame(opener, 1, 100);
   EXPECT_EQ(top.frame(reverse(opener), 2, 0).why, reason::no_identity);

@@ -48,8 +48,8 @@ OCTEP_PASS_CALL void refuse(S& s, const candidate<Tuple>& hand, reason why, aske
   }
 }
 
-// What a refused attempt means for the candidate's place (rank_and_lot.hpp). Who waits for its other direction is kept for
-// it, and a place is kept for that one too, until the walk comes round.
+// What a refused attempt means for the candidate's place (rank_and_lot.hpp). Who waits for its other direction needs none any
+// more: it is remembered, and the first time a place is kept for the missing one, until the walk comes round.
 template <tuple_type Tuple, class S>
 OCTEP_PASS_CALL void rank(S& s, const candidate<Tuple>& hand, u32 hashed, reason why, instant now) noexcept {
   if constexpr (S::policies::choice::ranks) {
@@ -57,10 +57,10 @@ OCTEP_PASS_CALL void rank(S& s, const candidate<Tuple>& hand, u32 hashed, reason
     auto& there = s.template candidates_for<Tuple>();
     const in_section inside{s.world->guard};
     if (why != reason::flow_wait_other) return (void)there.tell(hand.tuple, hashed, tell_place::pardon, {});
+    if (!s.template partners_for<Tuple>().remember(hand, hashed, now)) return;
     const make_scratch<Tuple>& m = s.template scratch_for<Tuple>();
     const u32 missing = 1 - m.direction;
-    if (there.tell(hand.tuple, hashed, tell_place::keep, {}) == told::yes)
-      (void)there.tell(m.pair[missing], m.hash[missing], tell_place::expect, tick::at(now));
+    (void)there.tell(m.pair[missing], m.hash[missing], tell_place::expect, tick::at(now));
   }
 }
 

@@ -105,12 +105,14 @@ template <tuple_type Tuple, class S>
   m.hash[1 - m.direction] = far_hash;
   if (s.kept_out.has(far)) return reason::flow_kept_out;
   if (s.table.find(far, far_hash).is) return reason::flow_other_held;
+  got other;
   {
     const in_section inside{s.world->guard};
-    if (s.template candidates_for<Tuple>().find(far, far_hash, m.other) != got::one)
-      return reason::flow_wait_other;
+    other = s.template candidates_for<Tuple>().find(far, far_hash, m.other);
   }
-  if (!m.other.who.names_flow()) return reason::flow_wait_other;
+  if ((other != got::one || !m.other.who.names_flow()) &&
+      !s.template partners_for<Tuple>().find(far, far_hash, now, m.other))
+    return reason::flow_wait_other;
   const u32 age_limit = s.values[setting::cand_age];
   if (age_limit != 0 && m.other.at.age(tick::at(now)) > age_limit * 1000) return reason::cand_aged;
   // Read or not: which direction a walk meets first decides nothing. A reopened connection's own frames take the mark away.
@@ -211,6 +213,7 @@ template <tuple_type Tuple, class S>
   r.first_seen = instant{now.us - least(now.us, known_for.count)};
   for (u32 d = 0; d < 2; ++d) {
     const candidate<Tuple>& of = d == m.direction ? m.hand : m.other;
+    s.template partners_for<Tuple>().forget(m.pair[d], m.hash[d]);
     direction_record& way = r.directions[d];
     way = {of.who, of.where, where[d], true, false, false, stays(s, of.association), 0, {}, {}};
     protecting::replace(s, way.encrypted_by, m.encrypted_by[d]);

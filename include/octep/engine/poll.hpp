@@ -14,9 +14,6 @@
 namespace octep::polling {
 
 
-// Polls after which a tuple that was kept for nothing may be kept again (candidate-policies of the specification, C16).
-inline constexpr u32 polls_to_forgive = 8;
-
 // Old stamps are clamped a slot a poll: every slot comes round in minutes, where days would do (`tick::oldest_age`).
 template <class S>
 void clamp_ages(S& s, instant now) noexcept {
@@ -94,7 +91,7 @@ template <tuple_type Tuple, class S>
     auto& there = s.template candidates_for<Tuple>();
     if constexpr (S::policies::choice::ranks)
       if (s.poll.at.place == 0) {
-        there.end_keeping(slot, s.poll.number % polls_to_forgive == 0);
+        there.end_keeping(slot);
         there.draw_anew(slot, s.poll.secret);
       }
     took = there.take(

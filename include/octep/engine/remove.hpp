@@ -270,6 +270,8 @@ void empty_candidates(S& s) noexcept {
   };
   each(s.candidates4);
   each(s.candidates6);
+  s.partners4.clear();
+  s.partners6.clear();
 }
 
 // The far side has nothing any more: a discard was answered, or it restarted.

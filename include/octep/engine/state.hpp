@@ -24,6 +24,7 @@
 #include <octep/hot_table.hpp>
 #include <octep/kept_out.hpp>
 #include <octep/next_hops.hpp>
+#include <octep/partners.hpp>
 #include <octep/settings.hpp>
 #include <octep/ticks.hpp>
 
@@ -220,6 +221,8 @@ struct engine_state {
   u32 removals_held = 0;
   u32 removals_wait = 0;  // the last so many of them were read back as still valid: again at the next poll
 
+  partners<tuple4, 1'024> partners4;
+  partners<tuple6, 256> partners6;  // few of IPv6, as for refusals
   holds held_back;
   kept_out_tuples kept_out;
   deadlines due;  // by index: when a connection's stamps or its entry are to be read
@@ -275,6 +278,13 @@ struct engine_state {
       return candidates4;
     else
       return candidates6;
+  }
+  template <tuple_type Tuple>
+  [[nodiscard]] auto& partners_for() noexcept {
+    if constexpr (is_same<Tuple, tuple4>)
+      return partners4;
+    else
+      return partners6;
   }
   template <tuple_type Tuple>
   [[nodiscard]] auto& scratch_for() noexcept {
