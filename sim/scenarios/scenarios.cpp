@@ -203,6 +203,15 @@ pair_made pair_beside_claimers(const design& d, u32 claimers, u64 patience_s, u6
   return drive_pair(r, pair, phase::locked, patience_s, {6'000'000});
 }
 
+pair_made pair_under_echoes(const design& d, u32 a_second, u64 seed) {
+  rig r{d, seed};
+  const tuple4 pair = r.fresh_self_colliding();
+  traffic t = strangers(r, a_second, std::nullopt);
+  t.fresh = [&r, slot = r.slot_of(pair)] { return r.fresh_echo_in(slot); };
+  r.traffic().add(t);
+  return drive_pair(r, pair, phase::locked, minute.count / 1'000'000);
+}
+
 pair_made pair_under_scan(const design& d, u32 a_second, bool aimed, phase how, u64 seed) {
   rig r{d, seed};
   const tuple4 pair = r.fresh_self_colliding();

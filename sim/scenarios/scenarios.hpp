@@ -54,6 +54,9 @@ struct pair_made {
 // one is an echo, claimed for at once; the others are UDP, three seconds old before the pair begins. Each a frame a tick, all of
 // them together 40,000 frames a second at most.
 [[nodiscard]] pair_made pair_beside_claimers(const design& d, u32 claimers, u64 patience_s, u64 seed);
+// Under that many echo requests a second, each of a tuple of its own in its slot, that the firewall lets pass and nobody answers:
+// claimers that are met once. A minute's patience.
+[[nodiscard]] pair_made pair_under_echoes(const design& d, u32 a_second, u64 seed);
 // Strangers a second over the whole table, or aimed at its slot; a minute's patience.
 [[nodiscard]] pair_made pair_under_scan(const design& d, u32 a_second, bool aimed, phase how, u64 seed);
 

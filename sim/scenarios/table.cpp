@@ -168,6 +168,11 @@ results judge(const design& d, const sample_sizes& n) {
                           polls_until_made);
   }
 
+  for (usize e = 0; e < 2; ++e)
+    out.under_echoes[e] = each(
+        over_seeds(n.claimers, n.threads, [&](u64 seed) { return pair_under_echoes(d, results::echoes[e], seed); }),
+        [](const pair_made& p) { return p.seconds; });
+
   const auto scans = over_seeds(n.sharing, n.threads, [&](u64 seed) { return scan_of_few_frames(d, seed); });
   out.scan_tries = each(scans, [](const asked& a) { return a.tries; });
   const auto floods = over_seeds(n.sharing, n.threads, [&](u64 seed) { return flood_to_a_silent_address(d, seed); });
@@ -206,10 +211,11 @@ std::string tables(const std::vector<results>& all) {
     line(fmt::format("| {} | {} | {} | {} | {} | {} |", name_of(*r.of), polls(r.polls[0][1]), polls(r.polls[1][1]),
                      polls(r.polls[2][1]), seconds(r.scan[1]), seconds(r.slot[1])));
   line("");
-  line("| policy, beside claimers of kept places | 12 | 40 | 200 |");
-  line("|---|---|---|---|");
+  line("| policy, polls beside claimers | 12 | 40 | 200 | seconds under 100 echoes a second | 1,000 |");
+  line("|---|---|---|---|---|---|");
   for (const results& r : all)
-    line(fmt::format("| {} | {} | {} | {} |", name_of(*r.of), polls(r.claimed[0]), polls(r.claimed[1]), polls(r.claimed[2])));
+    line(fmt::format("| {} | {} | {} | {} | {} | {} |", name_of(*r.of), polls(r.claimed[0]), polls(r.claimed[1]),
+                     polls(r.claimed[2]), seconds(r.under_echoes[0]), seconds(r.under_echoes[1])));
   line("");
   line("| policy | R8: 3 | 4 | 5 | 8 | 12 | overwritten 3 / 4 / 5 / 8 / 12 | R9 |");
   line("|---|---|---|---|---|---|---|---|");

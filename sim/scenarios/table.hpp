@@ -63,6 +63,8 @@ struct results {
   sample polls[3][2];        // by phase
   static constexpr u32 claimers[] = {12, 40, 200};
   sample claimed[3];         // polls beside them
+  static constexpr u32 echoes[] = {100, 1'000};  // a second
+  sample under_echoes[2];    // seconds
   sample scan[2];            // seconds, by phase
   sample slot[2];
   sample scan_tries;         // R16

@@ -222,7 +222,7 @@ struct engine_state {
   u32 removals_wait = 0;  // the last so many of them were read back as still valid: again at the next poll
 
   partners<tuple4, 1'024> partners4;
-  partners<tuple6, 256> partners6;  // few of IPv6, as for refusals
+  partners<tuple6, Policies::ipv6 ? 256 : 4> partners6;  // few of IPv6, as for refusals
   holds held_back;
   kept_out_tuples kept_out;
   deadlines due;  // by index: when a connection's stamps or its entry are to be read

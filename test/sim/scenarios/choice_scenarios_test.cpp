@@ -174,13 +174,13 @@ TEST(the_default, makes_twelve_flows_of_a_slot_by_a_third_of_a_second) { expect_
 
 TEST(the_default, makes_a_slow_pair_beside_twelve_hostile_flows_at_the_first_poll) { expect_n2_beside_twelve(ours()); }
 
-// Kept places are two a slot at most, whoever claims them: twelve claimers and a pair still fit. More leave it to the lot.
-TEST(the_default, makes_a_slow_pair_beside_twelve_claimers_at_the_first_poll_and_beside_forty_when_it_is_lucky) {
+// Kept places are two a slot at most, whoever claims them: twelve claimers and a pair still fit. Beside more each direction has to
+// be met once; in the campaign the slowest of twenty takes nine polls, and before the engine remembered whom it met alone nine of
+// twenty were never made.
+TEST(the_default, makes_a_slow_pair_beside_twelve_claimers_at_the_first_poll_and_beside_forty_always) {
   EXPECT_EQ(ours().claimed[0].least(), 1);
   EXPECT_EQ(ours().claimed[0].most(), 1);
-  u64 made = 0;
-  for (u64 seed = 1; seed <= 4; ++seed) made += pair_beside_claimers(octep_default(), 40, 30, seed).ever() ? 1 : 0;
-  EXPECT_GE(made, 1U);
+  for (u64 seed = 1; seed <= 8; ++seed) EXPECT_TRUE(pair_beside_claimers(octep_default(), 40, 30, seed).ever()) << seed;
   EXPECT_EQ(of("E16").claimed[1].share_never(), 1);
   for (const sample& s : of("p4").claimed) EXPECT_EQ(s.share_never(), 1);
 }
