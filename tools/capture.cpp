@@ -82,7 +82,11 @@ std::optional<capture> capture::open(const std::string& path, std::string& error
     return refuse(fmt::format("link type {} is not supported; supported are Ethernet, raw IP, Linux cooked (v1, v2) and "
                               "BSD loopback",
                               name_of_link(datalink)));
-  return capture{name, holder.release(), *link};
+  capture opened{name, holder.release(), *link};
+  struct stat about {};
+  if (fstat(fileno(pcap_file(opened.reader_.get())), &about) == 0 && S_ISREG(about.st_mode))
+    opened.size_ = static_cast<u64>(about.st_size);
+  return opened;
 }
 
 capture::got capture::next(captured_frame& frame) {
@@ -105,6 +109,11 @@ capture::got capture::next(captured_frame& frame) {
   bytes_ += header->len;
   if (header->len < header->caplen) ++overlong_;
   return got::frame;
+}
+
+u64 capture::position() const noexcept {
+  const long at = size_ == 0 ? -1 : std::ftell(pcap_file(reader_.get()));
+  return at < 0 ? 0 : static_cast<u64>(at);
 }
 
 double capture::seconds() const noexcept {

@@ -39,6 +39,9 @@ class capture {
   [[nodiscard]] double seconds() const noexcept;               // latest stamp less earliest
   [[nodiscard]] u64 went_back() const noexcept { return went_back_; }  // records stamped earlier than one before them
   [[nodiscard]] u64 overlong() const noexcept { return overlong_; }    // records with more bytes than they say the wire had
+  // Of the file, for a progress bar: bytes read of it so far, and all of them; 0 where it is no regular file.
+  [[nodiscard]] u64 position() const noexcept;
+  [[nodiscard]] u64 size() const noexcept { return size_; }
   [[nodiscard]] link_type link() const noexcept { return link_; }
 
  private:
@@ -57,6 +60,7 @@ class capture {
   u64 bytes_ = 0;
   u64 went_back_ = 0;
   u64 overlong_ = 0;
+  u64 size_ = 0;
   i64 first_ns_ = 0;
   i64 earliest_ns_ = 0;
   i64 latest_ns_ = 0;

@@ -14,6 +14,7 @@ enum exit_status : int {
   status_input = 1,   // what was to be read cannot be
   status_usage = 2,   // what was asked makes no sense
   status_broken = 3,  // octep contradicts itself: a defect
+  status_interrupted = 130,  // by SIGINT; what was done until then is in the answer
 };
 
 struct outcome {

@@ -1,8 +1,12 @@
 #include "tools/replay.hpp"
 
 #include "tools/capture.hpp"
+#include "tools/connections_csv.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/progress.hpp"
 #include "tools/replay_loop.hpp"
 #include "tools/text.hpp"
+#include "tools/trace.hpp"
 
 #include <fmt/format.h>
 
@@ -31,6 +35,40 @@ void add_warnings(replay_sums& sums, const capture& from, bool cut) {
        "frames were not captured with their whole headers; a longer snap length keeps them");
 }
 
+// What a replay writes beside its report, if it was asked to.
+class side_files {
+ public:
+  // Empty: what was asked for is open.
+  [[nodiscard]] std::string open(const replay_options& options) {
+    std::string error;
+    if (!options.trace.empty() && !(trace_file_ = output_file::create(options.trace, error))) return "--trace " + error;
+    if (!options.csv.empty() && !(csv_file_ = output_file::create(options.csv, error))) return "--csv " + error;
+    if (trace_file_) trace_.emplace(*trace_file_);
+    if (csv_file_) csv_.emplace(*csv_file_);
+    return {};
+  }
+  void listen_to(replay_loop& loop) {
+    if (trace_) {
+      loop.on_event = [this](const event& e) { trace_->hear(e); };
+      loop.on_frame = [this](bool forwarded, instant at) { trace_->frame(forwarded, at); };
+    }
+    if (csv_) loop.on_over = [this](const connection& c) { csv_->add(c); };
+  }
+  // Empty: all of it is written.
+  [[nodiscard]] std::string keep(instant end) {
+    std::string error;
+    if (trace_) trace_->finish(end);
+    if (trace_file_ && !trace_file_->keep(error)) return "--trace " + error;
+    if (csv_file_ && !csv_file_->keep(error)) return "--csv " + error;
+    return {};
+  }
+
+ private:
+  std::optional<output_file> trace_file_, csv_file_;
+  std::optional<trace> trace_;
+  std::optional<connections_csv> csv_;
+};
+
 }  // namespace
 
 const char* what_is_not_modelled() noexcept { return not_modelled; }
@@ -46,22 +84,36 @@ outcome replay_command(const arguments& given) {
   const std::unique_ptr<sim::appliance> box = sim::appliance::make(options.box, error);
   if (!box) return refused(status_usage, error);
 
+  side_files beside;
+  if (const std::string wrong = beside.open(options); !wrong.empty()) return refused(status_input, wrong);
   replay_loop through{*box, options.box.nat};
+  beside.listen_to(through);
+  const interrupt_watch stop;
+  progress bar{stderr, from->size()};
   captured_frame frame;
   capture::got got = capture::got::end;
-  while ((got = from->next(frame)) == capture::got::frame) {
+  instant last;
+  while (!stop.asked() && (got = from->next(frame)) == capture::got::frame) {
     through.take(frame);
+    last = frame.at;
+    bar.at(from->frames(), from->position());
     // The models' laws take time to ask, so they are asked at every doubling.
     if (!is_power_of_two(from->frames())) continue;
     if (const auto law = through.contradicts(from->frames())) return refused(status_broken, "octep contradicts itself: " + *law);
   }
-  if (got == capture::got::bad) return refused(status_input, from->message());
+  bar.clear();
+  // A read that waited for a pipe was broken off, which libpcap takes for an error of the file.
+  const bool interrupted = stop.asked();
+  if (got == capture::got::bad && !interrupted) return refused(status_input, from->message());
 
   replay_sums& sums = through.finish();
   if (const auto law = through.contradicts(from->frames())) return refused(status_broken, "octep contradicts itself: " + *law);
   sums.seconds = from->seconds();
-  add_warnings(sums, *from, got == capture::got::cut);
-  outcome answer{status_done, options.json ? report_json(sums, options) : report_text(sums, options), {}};
+  sums.interrupted = interrupted;
+  if (interrupted) sums.warnings.push_back("interrupted: this is the report of what was read until then");
+  add_warnings(sums, *from, got == capture::got::cut && !interrupted);
+  if (const std::string wrong = beside.keep(last); !wrong.empty()) return refused(status_input, wrong);
+  outcome answer{interrupted ? status_interrupted : status_done, options.json ? report_json(sums, options) : report_text(sums, options), {}};
   for (const std::string& warning : sums.warnings) answer.complaints.push_back("warning: " + warning);
   return answer;
 }

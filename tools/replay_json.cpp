@@ -1,5 +1,6 @@
 // The report for programs: one object, with every key whether or not it counted anything.
 #include "tools/replay.hpp"
+#include "tools/tuple_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,31 @@ json counts(const by_reason& n, reason first, reason last) {
   json all = json::object();
   for (usize i = static_cast<usize>(first); i <= static_cast<usize>(last); ++i) all[reason_rows[i].name] = n[i];
   return all;
+}
+
+// Those of which the host had the most bytes, most first.
+json worst_of(const replay_sums& sums) {
+  json all = json::array();
+  for (const connection& c : sums.worst)
+    all.push_back({{"tuple", to_text(c.from_opener)},
+                   {"frames_punted", c.frames_punted},
+                   {"bytes_punted", c.bytes_punted},
+                   {"frames_forwarded", c.frames_forwarded},
+                   {"bytes_forwarded", c.bytes_forwarded},
+                   {"why_not", c.made || c.forwarded ? json(nullptr) : json(name(c.refusal))}});
+  return all;
+}
+
+json over_time_of(const replay_sums& sums) {
+  json spans = json::array();
+  for (usize n = 0; n < sums.over_time.size(); ++n) {
+    const time_span& s = sums.over_time[n];
+    spans.push_back({{"forwarded", s.forwarded},
+                     {"forwarded_bytes", s.forwarded_bytes},
+                     {"punted", s.punted},
+                     {"punted_bytes", s.punted_bytes}});
+  }
+  return {{"span_ms", sums.over_time.length().count / 1'000}, {"spans", spans}};
 }
 
 json in_ms(const std::optional<u64>& us) { return us ? json(static_cast<double>(*us) / 1'000) : json(nullptr); }
@@ -29,7 +55,7 @@ std::string report_json(const replay_sums& sums, const replay_options& options) 
   for (const setting_row& r : setting_rows) values[r.name] = sums.values[r.is];
 
   const json all{
-      {"capture", {{"file", options.file}, {"frames", sums.frames}, {"bytes", sums.bytes}, {"seconds", sums.seconds}}},
+      {"capture", {{"file", options.file}, {"frames", sums.frames}, {"bytes", sums.bytes}, {"seconds", sums.seconds}, {"interrupted", sums.interrupted}}},
       {"frames",
        {{"forwarded", sums.forwarded},
         {"punted", sums.punted},
@@ -40,7 +66,12 @@ std::string report_json(const replay_sums& sums, const replay_options& options) 
         {"made", sums.made},
         {"picked_up", sums.picked_up},
         // A frame without an identity, or one that met a held slot word, may be all that a connection had.
-        {"refused", counts(sums.not_made, reason::no_identity, last_reason)}}},
+        {"refused", counts(sums.not_made, reason::no_identity, last_reason)},
+        // What the host had of those.
+        {"refused_frames", counts(sums.not_made_frames, reason::no_identity, last_reason)},
+        {"refused_bytes", counts(sums.not_made_bytes, reason::no_identity, last_reason)},
+        {"worst", worst_of(sums)}}},
+      {"over_time", over_time_of(sums)},
       {"time_to_made_ms",
        {{"p50", in_ms(sums.time_to_made.percentile(50))},
         {"p99", in_ms(sums.time_to_made.percentile(99))},

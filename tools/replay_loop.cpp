@@ -19,7 +19,10 @@ u16 seen_ports::of(const std::optional<u64>& address) const {
 }
 
 replay_loop::replay_loop(sim::appliance& box, bool nat)
-    : box_{box}, nat_{nat}, connections_{[this](const connection& c) { count(c); }} {
+    : box_{box}, nat_{nat}, connections_{[this](const connection& c) {
+        sums_.count(c);
+        if (on_over) on_over(c);
+      }} {
   box_.on_event = [this](const event& e) { hear(e); };
 }
 
@@ -46,7 +49,7 @@ void replay_loop::take(const captured_frame& frame) {
   ++sums_.frames;
   sums_.bytes += length;
   if (said.forwarded)
-    forwarded(of, length);
+    forwarded(of, length, frame.at);
   else
     punted(of, said.why, length, frame.at);
 }
@@ -65,20 +68,29 @@ std::optional<std::string> replay_loop::contradicts(u64 frames_read) const {
   return {};
 }
 
-void replay_loop::forwarded(connection* of, u32 length) {
+void replay_loop::forwarded(connection* of, u32 length, instant now) {
   ++sums_.forwarded;
   sums_.forwarded_bytes += length;
-  if (of != nullptr) of->forwarded = true;
+  sums_.over_time.add(now, true, length);
+  if (on_frame) on_frame(true, now);
+  if (of == nullptr) return;
+  of->forwarded = true;
+  ++of->frames_forwarded;
+  of->bytes_forwarded += length;
 }
 
 void replay_loop::punted(connection* of, reason why, u32 length, instant now) {
   ++sums_.punted;
   sums_.punted_bytes += length;
+  sums_.over_time.add(now, false, length);
+  if (on_frame) on_frame(false, now);
   if (why == reason::none)
     ++sums_.candidates;
   else
     ++sums_.not_candidate[static_cast<usize>(why)];
   if (of == nullptr) return;
+  ++of->frames_punted;
+  of->bytes_punted += length;
   if (!of->first_punted) of->first_punted = now;
   // Until a pass has said something, what became of its last frame is all there is to say.
   if (of->refusal == reason::not_asked || is_frame_reason(of->refusal))
@@ -86,6 +98,7 @@ void replay_loop::punted(connection* of, reason why, u32 length, instant now) {
 }
 
 void replay_loop::hear(const event& e) {
+  if (on_event) on_event(e);
   if (!e.names_tuple || (e.kind != event_kind::made && e.kind != event_kind::refused)) return;
   connection* const of = connections_.find(e.which == family::ipv4 ? sim::wide_tuple{e.v4} : sim::wide_tuple{e.v6});
   if (of == nullptr) return;  // it is over: a candidate of it was still to be read
@@ -93,16 +106,6 @@ void replay_loop::hear(const event& e) {
     of->refusal = e.why;
   else if (!of->made)
     of->made = e.at;
-}
-
-void replay_loop::count(const connection& c) {
-  if (c.made && c.first_punted) sums_.time_to_made.add(c.made->since(*c.first_punted).count);
-  // A connection that takes over the tuple of one in hardware is forwarded without being made again.
-  if (c.made || c.forwarded)
-    ++sums_.made;
-  else
-    ++sums_.not_made[static_cast<usize>(c.refusal)];
-  sums_.picked_up += c.picked_up ? 1 : 0;
 }
 
 }  // namespace octep::tools

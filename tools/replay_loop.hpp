@@ -15,6 +15,7 @@
 #include "tools/replay_sums.hpp"
 #include "tools/tracking.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,11 @@ class replay_loop {
 
   void take(const captured_frame& frame);
 
+  // Told beside the sums, each as it happens: the events of passes, the frames, the connections that are over.
+  std::function<void(const event&)> on_event;
+  std::function<void(bool forwarded, instant at)> on_frame;
+  std::function<void(const connection&)> on_over;
+
   // After the last frame: every connection is counted now.
   replay_sums& finish();
 
@@ -58,10 +64,9 @@ class replay_loop {
   [[nodiscard]] std::optional<std::string> contradicts(u64 frames_read) const;
 
  private:
-  void forwarded(connection* of, u32 length);
+  void forwarded(connection* of, u32 length, instant now);
   void punted(connection* of, reason why, u32 length, instant now);
   void hear(const event& e);
-  void count(const connection& c);
 
   sim::appliance& box_;
   bool nat_;

@@ -29,6 +29,8 @@ struct raw_options {
   std::optional<std::string> choice;
   std::optional<std::string> hash;
   std::optional<std::string> seed;
+  std::string trace;
+  std::string csv;
   bool nat = false;
   bool json = false;
 };
@@ -161,6 +163,8 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   option("--hash", raw.hash, "NAME", "recorded, fold, keyed (the default) or fault");
   option("--seed", raw.seed, "N", "of the keyed hash and of the models' chance (1)");
   app.add_flag("--nat", raw.nat, "the box translates every opener's address");
+  option("--trace", raw.trace, "FILE", "write a trace for Perfetto or chrome://tracing");
+  option("--csv", raw.csv, "FILE", "write a line a connection");
   app.add_flag("--json", raw.json, "print one JSON object");
 
   try {
@@ -173,6 +177,8 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   replay_options options;
   options.file = raw.file;
   options.json = raw.json;
+  options.trace = raw.trace;
+  options.csv = raw.csv;
   if (std::string wrong = apply(raw, options.box); !wrong.empty()) return refused(status_usage, one_line(wrong));
   return options;
 }

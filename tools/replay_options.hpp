@@ -14,6 +14,8 @@ struct replay_options {
   std::string file;  // "-": standard input
   sim::appliance_options box;
   bool json = false;
+  std::string trace;  // a file to write, or nothing
+  std::string csv;
 };
 
 // The options, or what to answer instead: the help that was asked for, or one line about what makes no sense.

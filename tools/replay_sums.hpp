@@ -5,6 +5,8 @@
 #pragma once
 
 #include "tools/time_histogram.hpp"
+#include "tools/time_line.hpp"
+#include "tools/tracking.hpp"
 
 #include <octep/reasons.hpp>
 #include <octep/settings.hpp>
@@ -25,6 +27,9 @@ using by_reason = array<u64, reason_count>;
 }
 
 struct replay_sums {
+  // One more connection is over.
+  void count(const connection& c);
+
   // The capture.
   u64 frames = 0;
   u64 bytes = 0;  // on the wire
@@ -39,6 +44,14 @@ struct replay_sums {
   u64 made = 0;
   u64 picked_up = 0;     // TCP without its SYN
   by_reason not_made{};  // by the last reason
+  by_reason not_made_frames{};  // what the host had of those
+  by_reason not_made_bytes{};
+  // Those with the most bytes, most first: of all connections, made or not, by what the host had of each.
+  static constexpr usize most_worst = 10;
+  std::vector<connection> worst;
+
+  time_line over_time;
+  bool interrupted = false;
 
   time_histogram time_to_made;  // from the first punted frame
 

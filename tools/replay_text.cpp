@@ -1,6 +1,7 @@
 // The report for people: 80 columns, and every heading says what its figures mean.
 #include "tools/replay.hpp"
 #include "tools/text.hpp"
+#include "tools/tuple_text.hpp"
 
 #include <fmt/format.h>
 
@@ -75,6 +76,28 @@ void write_frames(page& to, const replay_sums& sums) {
   }
 }
 
+// Eight steps of ASCII, from nothing to all.
+char step_of(u64 part, u64 whole) {
+  constexpr std::string_view steps = " .:-=+*#";
+  if (part == 0 || whole == 0) return ' ';
+  return steps[1 + static_cast<usize>(static_cast<double>(part) / static_cast<double>(whole) * 6.999)];
+}
+
+void write_over_time(page& to, const replay_sums& sums) {
+  const time_line& all = sums.over_time;
+  if (all.size() < 2) return;
+  to.heading("OVER TIME", fmt::format("Bytes, a character each {}, of the busiest one.", duration(all.length().count)));
+  u64 most = 1;
+  for (usize n = 0; n < all.size(); ++n) most = std::max(most, all[n].forwarded_bytes + all[n].punted_bytes);
+  std::string forwarded, punted;
+  for (usize n = 0; n < all.size(); ++n) {
+    forwarded += step_of(all[n].forwarded_bytes, most);
+    punted += step_of(all[n].punted_bytes, most);
+  }
+  to.line(fmt::format("  forwarded |{}|", forwarded));
+  to.line(fmt::format("  punted    |{}|", punted));
+}
+
 void write_connections(page& to, const replay_sums& sums) {
   to.heading("CONNECTIONS", "TCP, UDP and ping, both directions together, as the capture shows them.");
   to.row("seen", sums.connections, sums.connections);
@@ -88,12 +111,35 @@ void write_refusals(page& to, const replay_sums& sums) {
   if (all.empty()) return;
   to.heading("WHY NOT", "Connections that were not made, by the last thing that stood in the way of each.");
   const u64 of = sum(sums.not_made);
+  to.line(fmt::format("  {:<24}{:>13} {:>9}{:>14}{:>16}", "", "connections", "", "frames", "bytes"));
   for (usize i = 0; i < all.size(); ++i) {
     const reason_row& about = row(all[i].why);
-    to.row(about.name, all[i].count, of);
+    const usize why = static_cast<usize>(all[i].why);
+    to.row(about.name, all[i].count, of,
+           fmt::format("{:>14}{:>16}", grouped(sums.not_made_frames[why]), grouped(sums.not_made_bytes[why])));
     if (i >= explained_reasons) continue;
     to.paragraph(about.sentence, 6);
     to.paragraph(fmt::format("To change it: {}", about.change), 6);
+  }
+}
+
+// One true sentence each.
+std::string what_of(const connection& c) {
+  if (!c.made && !c.forwarded) return row(c.refusal).sentence;
+  if (c.frames_forwarded == 0) return "It was made in hardware, and no frame of it came after that.";
+  if (!c.made) return "It took over the place of one that was in hardware with the same addresses and ports.";
+  return fmt::format("It was in hardware from {} after its first frame on, which forwarded {} of its bytes.",
+                     duration(c.made->since(c.first_frame).count), percent(c.bytes_forwarded, c.bytes_forwarded + c.bytes_punted));
+}
+
+void write_worst(page& to, const replay_sums& sums) {
+  if (sums.worst.empty()) return;
+  to.heading("WORST", "Connections of which the host had the most bytes.");
+  for (const connection& c : sums.worst) {
+    to.line(fmt::format("  {}", to_text(c.from_opener)));
+    to.paragraph(fmt::format("{} bytes in {} frame{}. {}", grouped(c.bytes_punted), grouped(c.frames_punted), plural(c.frames_punted),
+                             what_of(c)),
+                 6);
   }
 }
 
@@ -131,8 +177,10 @@ std::string report_text(const replay_sums& sums, const replay_options& options) 
   page to;
   write_head(to, sums, options);
   write_frames(to, sums);
+  write_over_time(to, sums);
   write_connections(to, sums);
   write_refusals(to, sums);
+  write_worst(to, sums);
   write_time_to_made(to, sums);
   write_tail(to, sums);
   return to.take();

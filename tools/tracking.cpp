@@ -101,6 +101,7 @@ u32 tracking::begin(const sim::wide_tuple& tuple, sim::tcp_flags flags, instant 
   const bool answers = flags.syn() && flags.ack();
   s.of.from_opener = tuple.proto == protocol::tcp && answers ? reverse(tuple) : tuple;
   s.of.picked_up = tuple.proto == protocol::tcp && !flags.opens();
+  s.of.first_frame = now;
   s.looked_at_by = never;
   by_tuple_[canonical(tuple)] = index;
   s.of.last_frame = now;

@@ -25,6 +25,7 @@ namespace octep::tools {
 
 struct connection {
   sim::wide_tuple from_opener;  // as the opener's frames arrive
+  instant first_frame;
   instant last_frame;
   bool picked_up = false;       // TCP, and the capture does not show its first SYN
   bool heard[2] = {false, false};  // opener, responder
@@ -36,6 +37,8 @@ struct connection {
   std::optional<instant> made;
   bool forwarded = false;              // at least one frame went through hardware
   reason refusal = reason::not_asked;  // the last
+  u64 frames_forwarded = 0, bytes_forwarded = 0;
+  u64 frames_punted = 0, bytes_punted = 0;
 };
 
 class tracking {

@@ -144,4 +144,8 @@ std::string to_text(const any_tuple& t) {
   return std::visit([](const auto& one) { return to_text(one); }, t);
 }
 
+std::string to_text(const sim::wide_tuple& t) {
+  return t.which == family::ipv4 ? to_text(t.as<tuple4>()) : to_text(t.as<tuple6>());
+}
+
 }  // namespace octep::tools

@@ -10,6 +10,8 @@
 // Concurrency: functions of their arguments.
 #pragma once
 
+#include "sim/wide_tuple.hpp"
+
 #include <octep/tuple.hpp>
 
 #include <optional>
@@ -32,6 +34,7 @@ using any_address = std::variant<address4, address6>;
 [[nodiscard]] std::string to_text(const tuple4& t);
 [[nodiscard]] std::string to_text(const tuple6& t);
 [[nodiscard]] std::string to_text(const any_tuple& t);
+[[nodiscard]] std::string to_text(const sim::wide_tuple& t);
 
 // Dotted or RFC 5952, without brackets.
 [[nodiscard]] std::string address_text(address4 a);

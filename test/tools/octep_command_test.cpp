@@ -1,5 +1,6 @@
 // The binary itself: what a shell sees of it.
 #include "tools/build_info.hpp"
+#include "tools/command.hpp"
 
 #include <gtest/gtest.h>
 
@@ -54,6 +55,28 @@ TEST(OctepCommand, ReplaysAFileAndStandardInputAlike) {
   // All but the first line, which is the name.
   EXPECT_EQ(pipe.out.substr(pipe.out.find('\n')), file.out.substr(file.out.find('\n')));
   EXPECT_EQ(octep("replay --json - < " + shipped).out.find("\"file\": \"-\""), octep("replay --json - < " + shipped).out.find("\"file\""));
+}
+
+// What was read until then is worth a report; a pipe that nobody closes must not keep it.
+TEST(OctepCommand, AnInterruptEndsWithTheReportOfWhatWasRead) {
+  const temporary_file out{{}}, err{{}}, trace{{}};
+  const std::string line = "bash -c '(cat " + shipped + "; exec sleep 2) | timeout --foreground --preserve-status -s INT 1 " + OCTEP_COMMAND +
+                           " replay --json --trace " + trace.path() + " - > " + out.path() + " 2> " + err.path() +
+                           "; exit ${PIPESTATUS[1]}'";
+  const int said = std::system(line.c_str());
+  EXPECT_EQ(WIFEXITED(said) ? WEXITSTATUS(said) : -1, status_interrupted);
+  const std::string report = content_of(out.path());
+  EXPECT_NE(report.find("\"interrupted\": true"), std::string::npos) << content_of(err.path());
+  EXPECT_NE(report.find("\"frames\": 5673"), std::string::npos);
+  EXPECT_NE(content_of(err.path()).find("interrupted"), std::string::npos);
+  EXPECT_NE(content_of(trace.path()).find("]}"), std::string::npos);
+}
+
+TEST(OctepCommand, SideFilesThatCannotBeWrittenAreSaidBeforeAnythingIsRead) {
+  const run r = octep("replay --trace /no/such/folder/t.json " + shipped);
+  EXPECT_EQ(r.status, 1);
+  EXPECT_EQ(r.out, "");
+  EXPECT_EQ(r.err, "octep replay: --trace /no/such/folder/t.json: No such file or directory\n");
 }
 
 TEST(OctepCommand, BadInputHasItsStatusAndOneLine) {

@@ -194,13 +194,13 @@ TEST(Replay, TheCapturesAbsoluteTimeDoesNotMatter) {
 
 TEST(Replay, TheObjectHasTheKeysThatProgramsReadByName) {
   const json r = report_of(conversation(3));
-  EXPECT_EQ(keys(r), (std::vector<std::string>{"capture", "connections", "counters", "frames", "settings", "time_to_made_ms"}));
-  EXPECT_EQ(keys(r["capture"]), (std::vector<std::string>{"bytes", "file", "frames", "seconds"}));
+  EXPECT_EQ(keys(r), (std::vector<std::string>{"capture", "connections", "counters", "frames", "over_time", "settings", "time_to_made_ms"}));
+  EXPECT_EQ(keys(r["capture"]), (std::vector<std::string>{"bytes", "file", "frames", "interrupted", "seconds"}));
   EXPECT_EQ(keys(r["frames"]), (std::vector<std::string>{"candidates", "forwarded", "not_candidate", "punted"}));
   EXPECT_EQ(keys(r["frames"]["not_candidate"]),
             (std::vector<std::string>{"clash", "fragment", "length_lies", "multicast", "no_identity", "not_ip", "other_icmp",
                                       "other_protocol", "pppoe", "superframe", "truncated", "tunnel"}));
-  EXPECT_EQ(keys(r["connections"]), (std::vector<std::string>{"made", "picked_up", "refused", "seen"}));
+  EXPECT_EQ(keys(r["connections"]), (std::vector<std::string>{"made", "picked_up", "refused", "refused_bytes", "refused_frames", "seen", "worst"}));
   EXPECT_EQ(keys(r["time_to_made_ms"]), (std::vector<std::string>{"histogram", "p50", "p99"}));
   for (const setting_row& row : setting_rows) EXPECT_TRUE(r["settings"].contains(row.name)) << row.name;
   for (const char* const counter : {"frames", "cand_pushed", "auto_made", "polls", "RX_WIRE", "FROM_WIRE_TO_WIRE"})
