@@ -54,10 +54,12 @@ template <tuple_type Tuple, class S>
 OCTEP_PASS_CALL void rank(S& s, const candidate<Tuple>& hand, u32 hashed, reason why, instant now) noexcept {
   if constexpr (S::policies::choice::ranks) {
     if (!mends_itself(why)) return;  // `take` ranked it so
+    const bool alone = why == reason::flow_wait_other;
+    // Not the slot's: nobody's ring waits for it.
+    if (alone && !s.template partners_for<Tuple>().remember(hand, hashed, now)) return;
     auto& there = s.template candidates_for<Tuple>();
     const in_section inside{s.world->guard};
-    if (why != reason::flow_wait_other) return (void)there.tell(hand.tuple, hashed, tell_place::pardon, {});
-    if (!s.template partners_for<Tuple>().remember(hand, hashed, now)) return;
+    if (!alone) return (void)there.tell(hand.tuple, hashed, tell_place::pardon, {});
     const make_scratch<Tuple>& m = s.template scratch_for<Tuple>();
     const u32 missing = 1 - m.direction;
     (void)there.tell(m.pair[missing], m.hash[missing], tell_place::expect, tick::at(now));
