@@ -1,0 +1,35 @@
+# bash completion for octep(1).
+
+_octep() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-} options=
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    mapfile -t COMPREPLY < <(compgen -W "replay slot definitions help version" -- "$word")
+    return
+  fi
+  case $before in
+    --device) mapfile -t COMPREPLY < <(compgen -W "xgs3300 xgs136" -- "$word"); return ;;
+    --choice) mapfile -t COMPREPLY < <(compgen -W "rank oldest" -- "$word"); return ;;
+    --hash) mapfile -t COMPREPLY < <(compgen -W "recorded fold keyed fault" -- "$word"); return ;;
+    --set)
+      # From the command itself, so that no list here grows old.
+      mapfile -t COMPREPLY < <(compgen -S = -W "$("${COMP_WORDS[0]}" help settings 2> /dev/null |
+        sed -n 's/^  \([a-z][a-z0-9_]*\) (from .*/\1/p')" -- "$word")
+      compopt -o nospace 2> /dev/null
+      return ;;
+    --trace | --csv) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    --write) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
+    --slots | --places | --seed | --connections | --find | --self) return ;;
+  esac
+  case $command in
+    replay) options="--help --device --set --slots --places --choice --hash --seed --nat --trace --csv --json" ;;
+    slot) options="--help --hash --seed --slots --connections --find --self --json" ;;
+    definitions) options="--help --write" ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "replay slot definitions settings" -- "$word"); return ;;
+  esac
+  case $word in
+    -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word") ;;
+    *) [ "$command" = replay ] && mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+  esac
+}
+complete -o filenames -F _octep octep
