@@ -19,10 +19,10 @@ _octep() {
       return ;;
     --trace | --csv) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
     --write) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
-    --slots | --places | --seed | --connections | --find | --self) return ;;
+    --slots | --places | --seed | --why | --at | --connections | --find | --self) return ;;
   esac
   case $command in
-    replay) options="--help --device --set --slots --places --choice --hash --seed --nat --trace --csv --json" ;;
+    replay) options="--help --device --set --slots --places --choice --hash --seed --nat --trace --csv --why --at --json" ;;
     slot) options="--help --hash --seed --slots --connections --find --self --json" ;;
     definitions) options="--help --write" ;;
     help) mapfile -t COMPREPLY < <(compgen -W "replay slot definitions settings" -- "$word"); return ;;

@@ -5,6 +5,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/progress.hpp"
 #include "tools/replay_loop.hpp"
+#include "tools/replay_why.hpp"
 #include "tools/text.hpp"
 #include "tools/trace.hpp"
 
@@ -88,32 +89,50 @@ outcome replay_command(const arguments& given) {
   if (const std::string wrong = beside.open(options); !wrong.empty()) return refused(status_input, wrong);
   replay_loop through{*box, options.box.nat};
   beside.listen_to(through);
+  std::optional<replay_why> story;
+  if (options.why) {
+    story.emplace(*options.why);
+    through.on_event = [&story, also = through.on_event](const event& e) {
+      story->hear(e);
+      if (also) also(e);
+    };
+    through.on_tuple = [&story](const sim::wide_tuple& t, bool forwarded) { story->frame(t, forwarded); };
+  }
   const interrupt_watch stop;
   progress bar{stderr, from->size()};
   captured_frame frame;
   capture::got got = capture::got::end;
   instant last;
+  u64 taken = 0;
   while (!stop.asked() && (got = from->next(frame)) == capture::got::frame) {
+    if (options.at && *options.at < frame.at) break;
     through.take(frame);
+    ++taken;
     last = frame.at;
     bar.at(from->frames(), from->position());
     // The models' laws take time to ask, so they are asked at every doubling.
-    if (!is_power_of_two(from->frames())) continue;
-    if (const auto law = through.contradicts(from->frames())) return refused(status_broken, "octep contradicts itself: " + *law);
+    if (!is_power_of_two(taken)) continue;
+    if (const auto law = through.contradicts(taken)) return refused(status_broken, "octep contradicts itself: " + *law);
   }
   bar.clear();
   // A read that waited for a pipe was broken off, which libpcap takes for an error of the file.
   const bool interrupted = stop.asked();
   if (got == capture::got::bad && !interrupted) return refused(status_input, from->message());
 
+  if (options.at) {
+    last = *options.at;
+    box->advance(last);
+  }
   replay_sums& sums = through.finish();
-  if (const auto law = through.contradicts(from->frames())) return refused(status_broken, "octep contradicts itself: " + *law);
+  if (const auto law = through.contradicts(taken)) return refused(status_broken, "octep contradicts itself: " + *law);
   sums.seconds = from->seconds();
   sums.interrupted = interrupted;
   if (interrupted) sums.warnings.push_back("interrupted: this is the report of what was read until then");
   add_warnings(sums, *from, got == capture::got::cut && !interrupted);
   if (const std::string wrong = beside.keep(last); !wrong.empty()) return refused(status_input, wrong);
-  outcome answer{interrupted ? status_interrupted : status_done, options.json ? report_json(sums, options) : report_text(sums, options), {}};
+  const int status = interrupted ? status_interrupted : status_done;
+  if (story) return {status, options.json ? story->json(last) : story->text(last), {}};
+  outcome answer{status, options.json ? report_json(sums, options) : report_text(sums, options), {}};
   for (const std::string& warning : sums.warnings) answer.complaints.push_back("warning: " + warning);
   return answer;
 }

@@ -48,6 +48,7 @@ void replay_loop::take(const captured_frame& frame) {
   const sim::arrival_verdict said = box_.arrive(port, facts, length, flags, frame.at);
   ++sums_.frames;
   sums_.bytes += length;
+  if (on_tuple && facts.why == reason::none) on_tuple(tuple_of(facts), said.forwarded);
   if (said.forwarded)
     forwarded(of, length, frame.at);
   else

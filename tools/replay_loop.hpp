@@ -55,6 +55,7 @@ class replay_loop {
   // Told beside the sums, each as it happens: the events of passes, the frames, the connections that are over.
   std::function<void(const event&)> on_event;
   std::function<void(bool forwarded, instant at)> on_frame;
+  std::function<void(const sim::wide_tuple&, bool forwarded)> on_tuple;  // as it arrives
   std::function<void(const connection&)> on_over;
 
   // After the last frame: every connection is counted now.

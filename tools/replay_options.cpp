@@ -31,6 +31,8 @@ struct raw_options {
   std::optional<std::string> seed;
   std::string trace;
   std::string csv;
+  std::optional<std::string> why;
+  std::optional<std::string> at;
   bool nat = false;
   bool json = false;
 };
@@ -73,6 +75,19 @@ std::string choose(std::string_view option, const std::optional<std::string>& te
     return {};
   }
   return fmt::format("{} {}: one of {} is possible", option, *text, fmt::join(choices, ", "));
+}
+
+// "12.5", to a microsecond.
+std::optional<instant> parse_seconds(std::string_view text) {
+  const usize point = text.find('.');
+  const auto whole = parse_number(text.substr(0, point));
+  if (!whole || *whole > 1'000'000'000) return {};
+  std::string rest{point == std::string_view::npos ? "0" : text.substr(point + 1)};
+  if (rest.size() > 6) return {};
+  rest.resize(6, '0');
+  const auto us = parse_number(rest);
+  if (!us) return {};
+  return instant{*whole * 1'000'000 + *us};
 }
 
 std::string apply(const raw_options& raw, sim::appliance_options& box) {
@@ -165,6 +180,8 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   app.add_flag("--nat", raw.nat, "the box translates every opener's address");
   option("--trace", raw.trace, "FILE", "write a trace for Perfetto or chrome://tracing");
   option("--csv", raw.csv, "FILE", "write a line a connection");
+  option("--why", raw.why, "TUPLE", "say why this connection is, or is not, in hardware");
+  option("--at", raw.at, "SECONDS", "as it is so long after the first frame; with --why");
   app.add_flag("--json", raw.json, "print one JSON object");
 
   try {
@@ -179,6 +196,16 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   options.json = raw.json;
   options.trace = raw.trace;
   options.csv = raw.csv;
+  if (raw.why) {
+    std::string error;
+    options.why = parse_tuple(*raw.why, error);
+    if (!options.why) return refused(status_usage, one_line("--why: " + error));
+  }
+  if (raw.at) {
+    if (!raw.why) return refused(status_usage, "--at says when, and --why is missing");
+    options.at = parse_seconds(*raw.at);
+    if (!options.at) return refused(status_usage, one_line(fmt::format("--at {}: seconds, such as 12.5", *raw.at)));
+  }
   if (std::string wrong = apply(raw, options.box); !wrong.empty()) return refused(status_usage, one_line(wrong));
   return options;
 }

@@ -5,7 +5,9 @@
 
 #include "sim/appliance.hpp"
 #include "tools/command.hpp"
+#include "tools/tuple_text.hpp"
 
+#include <optional>
 #include <variant>
 
 namespace octep::tools {
@@ -16,6 +18,8 @@ struct replay_options {
   bool json = false;
   std::string trace;  // a file to write, or nothing
   std::string csv;
+  std::optional<any_tuple> why;  // the story of this one instead of the report
+  std::optional<instant> at;     // as it is then; nothing: at the capture's end
 };
 
 // The options, or what to answer instead: the help that was asked for, or one line about what makes no sense.

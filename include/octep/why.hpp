@@ -267,7 +267,6 @@ requires(L.valid()) class why_memory {
 
 static_assert(event_sink<why_memory<>>);
 
-namespace detail {
 // What is known of a connection from what was told under each of its tuples.
 [[nodiscard]] constexpr explanation joined(const explanation& a, const explanation& b) noexcept {
   const bool a_leads = a.told > b.told || (a.told == b.told && a.turn >= b.turn);
@@ -278,7 +277,6 @@ namespace detail {
   if (e.connection.revision == 0) e.connection = other.connection;
   return e;
 }
-}  // namespace detail
 
 // The same for a tuple of either direction. `table` and `held_back` are the engine's, `hashed` is the tuple's hash by the policy
 // that they are asked with. Whether it is held, and until when it is held back, are their word.
@@ -290,7 +288,7 @@ template <class Memory, tuple_type Tuple>
   explanation e;
   if (f.is || hold_at != holds::none) {
     const tuple_pair<Tuple> pair = f.is ? table.template tuples_of<Tuple>(f.index) : holds::pair_in<Tuple>(held_back[hold_at]);
-    e = detail::joined(memory.of(pair[0]), memory.of(pair[1]));
+    e = joined(memory.of(pair[0]), memory.of(pair[1]));
   } else {
     e = memory.of(t);
   }
