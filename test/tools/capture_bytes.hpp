@@ -64,9 +64,9 @@ inline bytes ipv4(u8 protocol, u32 from, u32 to, const bytes& payload) {
   return joined(bytes{0x45, 0}, be16(20 + static_cast<u32>(payload.size())), be32(0), bytes{64, protocol}, be16(0),
                 be32(from), be32(to), payload);
 }
-inline bytes address6(u8 last) { return {0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last}; }
+inline bytes wire_address6(u8 last) { return {0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last}; }
 inline bytes ipv6(u8 next, u8 from, u8 to, const bytes& payload) {
-  return joined(be32(0x6000'0000), be16(static_cast<u32>(payload.size())), bytes{next, 64}, address6(from), address6(to),
+  return joined(be32(0x6000'0000), be16(static_cast<u32>(payload.size())), bytes{next, 64}, wire_address6(from), wire_address6(to),
                 payload);
 }
 inline bytes ethernet(u8 from, u8 to, u32 ethertype, const bytes& payload) {
