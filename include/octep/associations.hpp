@@ -235,6 +235,8 @@ class associations {
     const association* const a = in_use(h);
     return a != nullptr && a->state == association_state::installed;
   }
+  // The same of what a record refers to; of none, there is nothing to wait for.
+  [[nodiscard]] bool stands(association_word w) const noexcept { return w.none() || nameable(handle_of(w)); }
   // A direction of a connection names it, or was decrypted by it, from now on; and no longer. Each `drop` has its `refer`.
   OCTEP_SELDOM void refer(handle h) noexcept {
     if (association* const a = in_use(h)) ++a->references;
@@ -311,7 +313,7 @@ class associations {
   [[nodiscard]] handle handle_at(u32 index) const noexcept { return {index, entries_[index].revision}; }
   // Who decrypted a frame, as its metadata says. Revision 0: nobody who is in use.
   [[nodiscard]] handle at(association_word w) const noexcept {
-    const handle h{w.index(), w.revision()};
+    const handle h = handle_of(w);
     return in_use(h) == nullptr ? handle{} : h;
   }
   // The use that stands for the kernel's association, the youngest. Revision 0: none.

@@ -21,15 +21,6 @@ namespace octep::associating {
 using stage = associate_plan::stage;
 
 template <class S>
-OCTEP_SELDOM void tell_about(S& s, event_kind kind, handle which, instant now) noexcept {
-  event e;
-  e.kind = kind;
-  e.at = now;
-  e.connection = which;
-  s.world->events(e);
-}
-
-template <class S>
 OCTEP_SELDOM void post(S& s, stage at, handle which, instant now) noexcept {
   s.doing = operation::associate;
   s.associating = {at, which};
@@ -78,7 +69,7 @@ template <class S>
 OCTEP_SELDOM void installed(S& s, handle h, instant now) noexcept {
   if (!s.protects.installed(h)) return;
   s.counters.add(pass_counter::assoc_installed);
-  tell_about(s, event_kind::association_installed, h, now);
+  tell(s, event_kind::association_installed, now, h);
   keeping::begin_round(s, s.dirty);
   keeping::begin_round(s, s.moving);
 }
@@ -87,7 +78,7 @@ template <class S>
 OCTEP_SELDOM void deleted(S& s, handle h, instant now) noexcept {
   s.protects.deleted(h);
   s.counters.add(pass_counter::assoc_deleted);
-  tell_about(s, event_kind::association_deleted, h, now);
+  tell(s, event_kind::association_deleted, now, h);
 }
 
 template <class S>
@@ -147,9 +138,9 @@ OCTEP_SELDOM void begin_poll(S& s) noexcept {
 // Who takes over from what that word names and may be named; itself while nothing has to change; none: nobody does.
 template <class S>
 [[nodiscard]] OCTEP_SELDOM association_word next_of(S& s, association_word w) noexcept {
-  if (protecting::stands(s, w)) return w;
+  if (s.protects.stands(w)) return w;
   const association_word latest = associations::word_of(s.protects.latest(associations::handle_of(w)));
-  return protecting::stands(s, latest) ? latest : association_word{};
+  return s.protects.stands(latest) ? latest : association_word{};
 }
 
 // Moves one connection to what takes over, or owes it a take-out. True: a command was posted, ask again.
@@ -173,7 +164,6 @@ template <class S>
     if (!(in == way.decrypted_by)) {  // its microflow names none, so nobody is told
       if (!way.stays) (void)protecting::name(s, {}, in);
       protecting::replace(s, way.decrypted_by, in);
-      s.to_associate = true;
     }
     if (way.stays) {
       protecting::replace(s, way.encrypted_by, out);

@@ -49,7 +49,7 @@ template <class S>
   // A direction that ends is not attached: its entry says how far it is.
   if (!(who == way.who) && !closing) {
     // What it names is about to go, and it is told of another first.
-    if (!protecting::stands(s, way.encrypted_by)) return false;
+    if (!s.protects.stands(way.encrypted_by)) return false;
     if (!s.world->firewall.alive(r.states, now)) {
       removing::owe(s, whose.index, reason::flow_expired);
       return false;

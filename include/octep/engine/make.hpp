@@ -67,7 +67,7 @@ template <tuple_type Tuple, class S>
     const association_word decrypted_by = d == m.direction ? m.hand.association : m.other.association;
     if (decrypted_by.none() && m.kernel[d] == 0) continue;
     if (!s.values.on(setting::ipsec_flows)) return reason::flow_tunnelled;
-    if (!protecting::stands(s, decrypted_by)) return reason::flow_no_association;
+    if (!s.protects.stands(decrypted_by)) return reason::flow_no_association;
     if (m.kernel[d] == 0) continue;
     m.encrypted_by[d] = protecting::standing(s, m.kernel[d]);
     if (m.encrypted_by[d].none()) return reason::flow_no_association;

@@ -3,7 +3,8 @@
 // Floor 5.
 //
 // A World is one object: `firewall` and `next_hops` are asked, `associations` is told what the far side spent of the kernel's,
-// `device` is read, `guard` is entered around a slot's word, `kick` wakes the worker, `events` is told. Two devices in one machine are two worlds.
+// `device` is read, `guard` is entered around a slot's word, `kick` wakes the worker, `events` is told. Two devices in one
+// machine are two worlds.
 // Policies are types and constants, whole in one struct. None is inherited: a constant that the base derived from another
 // stays stale when the derived struct hides it.
 //
@@ -36,7 +37,8 @@ concept guard_policy = requires(G& g) {
 
 template <class W>
 concept world_policy = firewall_policy<decltype(W::firewall)> && next_hop_source<decltype(W::next_hops)> &&
-                       association_policy<decltype(W::associations)> && guard_policy<decltype(W::guard)> && event_sink<decltype(W::events)> && requires(W& w) {
+                       association_policy<decltype(W::associations)> && guard_policy<decltype(W::guard)> &&
+                       event_sink<decltype(W::events)> && requires(W& w) {
   { device_facts{w.device} } -> same_as<device_facts>;
   // Asks that `next` be called soon. Called by any ring, inside its critical section, on a 0-to-1 edge; and under the pass
   // lock when somebody set something or asked for a discard. It must not call into the engine, wait, or take a lock that a

@@ -30,7 +30,7 @@ OCTEP_SELDOM void post_next(S& s, instant now) noexcept {
   c.target = s.table.handle_of(plan.index);
   c.direction = plan.direction;
   c.microflows[0] = records::microflow_of(s, plan.index, plan.direction, plan.who, plan.hop_handle,
-                                               protecting::name(s, plan.encrypted_by, way.decrypted_by));
+                                          protecting::name(s, plan.encrypted_by, way.decrypted_by));
   // From here on the far side may act on it, answered or not.
   if (!(way.who == plan.who)) way.stamped = false;
   way.who = plan.who;
@@ -51,7 +51,7 @@ OCTEP_SELDOM void begin_attach(S& s, u32 index, u8 direction, identity who, inst
 // is held.
 template <class S>
 [[nodiscard]] OCTEP_SELDOM bool begin_repoint(S& s, u32 index, u8 direction, const next_hop& hop,
-                                                    association_word encrypted_by, instant now) noexcept {
+                                              association_word encrypted_by, instant now) noexcept {
   const next_hops::acquired got = s.hops.acquire(hop);
   if (!got.found_room) return false;
   using stage = program_plan::stage;
@@ -73,7 +73,6 @@ OCTEP_SELDOM void take_over(S& s) noexcept {
   way.next_hop = plan.hop_handle;
   protecting::replace(s, way.encrypted_by, plan.encrypted_by);
   protecting::replace(s, plan.encrypted_by, {});
-  s.to_associate = true;
 }
 
 template <class S>
@@ -83,7 +82,6 @@ OCTEP_SELDOM void give_up(S& s, reason why) noexcept {
   if (plan.repoints) {
     s.hops.drop(plan.hop_handle);
     protecting::replace(s, plan.encrypted_by, {});
-    s.to_associate = true;
   }
   removing::owe(s, plan.index, why);
 }
@@ -101,7 +99,7 @@ void answered(S& s, const answer& got, instant now) noexcept {
     // A discard that fell in between forgets the record soon, a take-out ends it; anything else that moved is met by the next
     // frame.
     const bool ends = s.table[plan.index].state != record_state::held;
-    const bool moved = s.discard_owed || plan.generation != s.generation || !protecting::stands(s, plan.encrypted_by);
+    const bool moved = s.discard_owed || plan.generation != s.generation || !s.protects.stands(plan.encrypted_by);
     if (ends || moved) return give_up(s, reason::flow_changed);
     plan.at = program_plan::stage::program;
     return post_next(s, now);

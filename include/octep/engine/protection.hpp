@@ -20,12 +20,6 @@ template <class S>
   return s.protects.nameable(h) ? associations::word_of(h) : association_word{};
 }
 
-// None, or one that stands and is not about to go.
-template <class S>
-[[nodiscard]] bool stands(const S& s, association_word w) noexcept {
-  return w.none() || s.protects.nameable(associations::handle_of(w));
-}
-
 template <class S>
 void mark(S& s, association_word w) noexcept {
   if (w.none() || !s.protects.name(associations::handle_of(w))) return;
@@ -42,11 +36,14 @@ template <class S>
   return encrypted_by.none() ? handle{} : associations::named_as(associations::handle_of(encrypted_by));
 }
 
-// `held` refers to `next` from now on, and no longer to what it was.
+// `held` refers to `next` from now on, and no longer to what it was, which may have waited for this.
 template <class S>
 OCTEP_SELDOM void replace(S& s, association_word& held, association_word next) noexcept {
   if (!next.none()) s.protects.refer(associations::handle_of(next));
-  if (!held.none()) s.protects.drop(associations::handle_of(held));
+  if (!held.none()) {
+    s.protects.drop(associations::handle_of(held));
+    s.to_associate = true;
+  }
   held = next;
 }
 

@@ -6,7 +6,8 @@
 // back, and at which index. What needs the far side is not asked: whoever can look into it holds its tables against these too.
 // What it refuses: memory, repairing, and the firewall.
 // What it forgives: records that a discard has not come to yet; and, once the far side is gone, whatever state it left them in.
-// What it costs: the records as often as the next hops need it, 64 at a time, once a use of an association, and a byte a hot bucket: milliseconds at 100,000.
+// What it costs: the records as often as the next hops need it, 64 at a time, once a use of an association, and a byte a hot
+// bucket: milliseconds at 100,000.
 // No slice of work, but for somebody who wants to know. Under the pass lock, between two inputs.
 #pragma once
 

@@ -54,10 +54,8 @@ template <tuple_type Tuple, class S>
   candidate<Tuple>& seen = s.template scratch_for<Tuple>().hand;
   const auto& pair = s.table.template tuples_of<Tuple>(index);
   if (s.kept_out.has(pair[0]) || s.kept_out.has(pair[1])) return reason::flow_kept_out;
-  for (const direction_record& way : r.directions) {
-    const auto gone = [&](association_word w) noexcept { return !w.none() && !s.protects.nameable(associations::handle_of(w)); };
-    if (gone(way.encrypted_by) || gone(way.decrypted_by)) return reason::flow_association_gone;
-  }
+  for (const direction_record& way : r.directions)
+    if (!s.protects.stands(way.encrypted_by) || !s.protects.stands(way.decrypted_by)) return reason::flow_association_gone;
   for (u32 d = 0; d < 2; ++d) {
     const in_section inside{s.world->guard};
     if (s.template candidates_for<Tuple>().find(pair[d], s.table.hash_of(index, d), seen) != got::one) continue;

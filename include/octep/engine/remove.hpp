@@ -30,7 +30,6 @@ OCTEP_SELDOM void free_record(S& s, u32 index) noexcept {
     if (!way.stays) s.hot.remove(s.table.hash_of(index, d));
     protecting::replace(s, way.encrypted_by, {});
     protecting::replace(s, way.decrypted_by, {});
-    s.to_associate = true;  // one of them may wait for this
   }
   s.due.drop(index);
   s.table.release(index);

@@ -377,10 +377,11 @@ constexpr void name_tuple(event& e, const Tuple& t) noexcept {
 }
 
 template <class S>
-OCTEP_PASS_CALL void tell(S& s, event_kind kind, instant now) noexcept {
+OCTEP_PASS_CALL void tell(S& s, event_kind kind, instant now, handle about = {}) noexcept {
   event e;
   e.kind = kind;
   e.at = now;
+  e.connection = about;
   s.world->events(e);
 }
 

@@ -264,7 +264,7 @@ template <tuple_type Tuple, class S>
     if (way.stays) continue;  // the host forwards it
     association_word out = protecting::standing(s, m.kernel[d]);
     // The one that it names goes on until the kernel's next is installed.
-    if (m.kernel[d] != 0 && out.none() && !way.encrypted_by.none() && protecting::stands(s, way.encrypted_by)) out = way.encrypted_by;
+    if (m.kernel[d] != 0 && out.none() && !way.encrypted_by.none() && s.protects.stands(way.encrypted_by)) out = way.encrypted_by;
     // Protected from now on, or no longer: made again, for its decrypted direction changes with it.
     const bool otherwise = way.encrypted_by.none() != (m.kernel[d] == 0) || (m.kernel[d] != 0 && out.none());
     if (!otherwise && out == way.encrypted_by && s.hops[way.next_hop.index].hop == m.hops[d]) continue;
@@ -332,7 +332,8 @@ template <class S>
 // Whether `go` has work that waits for no deadline.
 template <class S>
 [[nodiscard]] bool at_work(const S& s) noexcept {
-  return s.to_associate || s.purge.left != 0 || s.moving.left != 0 || s.dirty.left != 0 || (s.sweep.to_ask != 0 && s.sweep.to_pass != 0) || s.room.left != 0;
+  const bool rounds = s.purge.left != 0 || s.moving.left != 0 || s.dirty.left != 0 || s.room.left != 0;
+  return rounds || s.to_associate || (s.sweep.to_ask != 0 && s.sweep.to_pass != 0);
 }
 
 template <class S>
