@@ -111,7 +111,7 @@ class box final : public appliance {
     wire_frame frame;
     frame.where = {port, facts.vlan};
     frame.is_flow = facts.why == reason::none;
-    if (frame.is_flow) frame.tuple = facts.which == family::ipv4 ? wide_tuple{facts.v4} : wide_tuple{facts.v6};
+    if (frame.is_flow) frame.tuple = tuple_of(facts);
     frame.tcp = tcp;
     frame.bytes = wire_length;
     arrival_verdict out;

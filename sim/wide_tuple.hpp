@@ -50,6 +50,12 @@ struct wide_tuple {
   [[nodiscard]] constexpr bool operator==(const wide_tuple&) const noexcept = default;
 };
 
+// The tuple of whatever names one by its family: `which`, `v4`, `v6` (frame_facts, event).
+template <class Named>
+[[nodiscard]] constexpr wide_tuple tuple_of(const Named& n) noexcept {
+  return n.which == family::ipv4 ? wide_tuple{n.v4} : wide_tuple{n.v6};
+}
+
 // As octep::reverse: an echo's two words stay where they are.
 [[nodiscard]] constexpr wide_tuple reverse(const wide_tuple& t) noexcept {
   wide_tuple r = t;

@@ -9,22 +9,9 @@ namespace {
 
 std::string seconds(instant at) { return fmt::format("{}.{:06}", at.us / 1'000'000, at.us % 1'000'000); }
 
-const char* name_of(protocol p) {
-  switch (p) {
-    case protocol::tcp: return "tcp";
-    case protocol::udp: return "udp";
-    case protocol::icmp: return "icmp";
-    case protocol::icmp6: return "icmp6";
-  }
-  return "ip";
-}
-
 std::string address(const sim::wide_tuple& t, const address6& a) {
   return t.which == family::ipv4 ? address_text(sim::narrow<tuple4>(a)) : address_text(a);
 }
-
-// As people write it.
-u32 port(u16 word) { return u32{word & 0xffU} << 8 | word >> 8; }
 
 }  // namespace
 
@@ -35,9 +22,9 @@ connections_csv::connections_csv(output_file& to) : to_{&to} {
 
 void connections_csv::add(const connection& c) {
   const sim::wide_tuple& t = c.from_opener;
-  const std::string responder_port = is_echo(t.proto) ? "" : fmt::format("{}", port(t.destination_word()));
+  const std::string responder_port = is_echo(t.proto) ? "" : fmt::format("{}", port_number(t.destination_word()));
   const bool in_hardware = c.made || c.forwarded;
-  to_->write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", name_of(t.proto), address(t, t.source), port(t.source_word()),
+  to_->write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", protocol_text(t.proto), address(t, t.source), port_number(t.source_word()),
                          address(t, t.destination), responder_port, seconds(c.first_frame), seconds(c.last_frame),
                          c.frames_forwarded, c.bytes_forwarded, c.frames_punted, c.bytes_punted,
                          c.made ? seconds(*c.made) : "", in_hardware ? "" : name(c.refusal)));

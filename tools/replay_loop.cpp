@@ -1,14 +1,6 @@
 #include "tools/replay_loop.hpp"
 
 namespace octep::tools {
-namespace {
-
-sim::wide_tuple tuple_of(const frame_facts& facts) {
-  return facts.which == family::ipv4 ? sim::wide_tuple{facts.v4} : sim::wide_tuple{facts.v6};
-}
-
-}  // namespace
-
 void seen_ports::learn(const std::optional<u64>& address, u16 port) {
   if (address) places_[place(*address)] = {*address, port};
 }
@@ -36,19 +28,19 @@ void replay_loop::take(const captured_frame& frame) {
   connection* of = nullptr;
   u16 port = ports_.of(source);
   if (facts.why == reason::none) {
-    const tracking::seen seen = connections_.see(tuple_of(facts), flags, frame.at);
+    const tracking::seen seen = connections_.see(sim::tuple_of(facts), flags, frame.at);
     of = seen.of;
     sums_.connections += seen.begins ? 1 : 0;
     port = seen.direction == 0 ? opener_port : responder_port;
     ports_.learn(source, port);
     if (nat_ && seen.direction == 1 && box_.translate_reply(facts, frame.at))
-      connections_.also_arrives_as(*of, tuple_of(facts));
+      connections_.also_arrives_as(*of, sim::tuple_of(facts));
   }
   const u32 length = frame.view.wire_length;
   const sim::arrival_verdict said = box_.arrive(port, facts, length, flags, frame.at);
   ++sums_.frames;
   sums_.bytes += length;
-  if (on_tuple && facts.why == reason::none) on_tuple(tuple_of(facts), said.forwarded);
+  if (on_tuple && facts.why == reason::none) on_tuple(sim::tuple_of(facts), said.forwarded);
   if (said.forwarded)
     forwarded(of, length, frame.at);
   else
@@ -101,7 +93,7 @@ void replay_loop::punted(connection* of, reason why, u32 length, instant now) {
 void replay_loop::hear(const event& e) {
   if (on_event) on_event(e);
   if (!e.names_tuple || (e.kind != event_kind::made && e.kind != event_kind::refused)) return;
-  connection* const of = connections_.find(e.which == family::ipv4 ? sim::wide_tuple{e.v4} : sim::wide_tuple{e.v6});
+  connection* const of = connections_.find(sim::tuple_of(e));
   if (of == nullptr) return;  // it is over: a candidate of it was still to be read
   if (e.kind == event_kind::refused)
     of->refusal = e.why;

@@ -36,7 +36,7 @@ replay_why::replay_why(const any_tuple& about) : about_{wide(about)} {}
 
 void replay_why::hear(const event& e) {
   // A discard names nobody and ends everybody.
-  if (e.names_tuple && !is_it(e.which == family::ipv4 ? sim::wide_tuple{e.v4} : sim::wide_tuple{e.v6})) return;
+  if (e.names_tuple && !is_it(sim::tuple_of(e))) return;
   (*memory_)(e);
 }
 

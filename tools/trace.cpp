@@ -9,7 +9,7 @@ namespace {
 
 constexpr u64 counter_us = 10'000;
 
-std::string tuple_of(const event& e) { return e.which == family::ipv4 ? to_text(e.v4) : to_text(e.v6); }
+std::string tuple_of(const event& e) { return to_text(sim::tuple_of(e)); }
 
 u64 key_of(const handle& h) { return u64{h.index} << 16 | h.revision; }
 

@@ -79,15 +79,22 @@ std::string tuple_text(const Tuple& t, std::string_view open, std::string_view c
   const std::string from = fmt::format("{}{}{}", open, address_text(t.source), close);
   const std::string to = fmt::format("{}{}{}", open, address_text(t.destination), close);
   if (is_echo(t.proto)) {
-    return fmt::format("{}:{}-{}:{}", t.proto == protocol::icmp ? "icmp" : "icmp6", from, to, t.source_port());
+    return fmt::format("{}:{}-{}:{}", protocol_text(t.proto), from, to, t.source_port());
   }
-  const std::string name = t.proto == protocol::tcp   ? "tcp"
-                           : t.proto == protocol::udp ? "udp"
-                                                      : fmt::format("ip{}", static_cast<u32>(t.proto));
-  return fmt::format("{}:{}:{}-{}:{}", name, from, t.source_port(), to, t.destination_port());
+  return fmt::format("{}:{}:{}-{}:{}", protocol_text(t.proto), from, t.source_port(), to, t.destination_port());
 }
 
 }  // namespace
+
+std::string protocol_text(protocol p) {
+  switch (p) {
+    case protocol::tcp: return "tcp";
+    case protocol::udp: return "udp";
+    case protocol::icmp: return "icmp";
+    case protocol::icmp6: return "icmp6";
+  }
+  return fmt::format("ip{}", static_cast<u32>(p));
+}
 
 std::optional<any_address> parse_address(std::string_view text) {
   const std::string terminated{text};

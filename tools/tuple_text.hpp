@@ -36,6 +36,9 @@ using any_address = std::variant<address4, address6>;
 [[nodiscard]] std::string to_text(const any_tuple& t);
 [[nodiscard]] std::string to_text(const sim::wide_tuple& t);
 
+// "tcp", "udp", "icmp", "icmp6"; of another, "ipN".
+[[nodiscard]] std::string protocol_text(protocol p);
+
 // Dotted or RFC 5952, without brackets.
 [[nodiscard]] std::string address_text(address4 a);
 [[nodiscard]] std::string address_text(const address6& a);

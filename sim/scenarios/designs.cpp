@@ -42,4 +42,10 @@ const design* find_design(const char* name) {
   return nullptr;
 }
 
+const design& default_design() {
+  for (const design& d : designs())
+    if (d.is_default) return d;
+  std::abort();
+}
+
 }  // namespace octep::sim::scenarios

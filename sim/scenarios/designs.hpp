@@ -26,6 +26,8 @@ struct design {
 [[nodiscard]] const std::vector<design>& designs();
 // The design of that name; null for none.
 [[nodiscard]] const design* find_design(const char* name);
+// octep's own. Aborts where the engine's default is not among those that are compared.
+[[nodiscard]] const design& default_design();
 
 // --- the record's, a unit each, for the engine that it instantiates -------------------------------------------------
 [[nodiscard]] design recorded_one_place();

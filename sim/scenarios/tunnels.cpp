@@ -195,6 +195,10 @@ tunnel_down_and_up down_and_up(u64 seed) {
   const tuple4 opener = flow_of(50'000, protocol::udp);
   u64 encrypted = 0;
   g.all.on_encrypted = [&](u32, u64, const wide_tuple& arrived) { encrypted += arrived == wide_tuple{opener}; };
+  const auto left = [&g] {
+    const device_counters& n = g.all.device.counters();
+    return n[device_counter::from_kn] + n[device_counter::from_wire_to_wire] + n[device_counter::from_wire_to_ipsec_encr];
+  };
   constexpr u32 requests = 3'000;
   instant now{1'500'000};
   for (u32 n = 0; n < requests; ++n, now = now + from_ms(10)) {
@@ -205,14 +209,10 @@ tunnel_down_and_up down_and_up(u64 seed) {
     }
     if (n == requests / 3 * 2) g.key();
     const bool down = n >= requests / 3 && n < requests / 3 * 2;
-    const u64 sent = g.all.device.counters()[device_counter::from_kn] + g.all.device.counters()[device_counter::from_wire_to_wire] +
-                     g.all.device.counters()[device_counter::from_wire_to_ipsec_encr];
+    const u64 before = left();
     const u64 encrypted_before = encrypted;
     const arrival_verdict asked = g.send(opener, 0, 0, 64, now);
-    const u64 now_sent = g.all.device.counters()[device_counter::from_kn] +
-                         g.all.device.counters()[device_counter::from_wire_to_wire] +
-                         g.all.device.counters()[device_counter::from_wire_to_ipsec_encr];
-    if (now_sent == sent) continue;  // nobody answers what was lost
+    if (left() == before) continue;  // nobody answers what was lost
     const bool was_encrypted = encrypted != encrypted_before;
     out.leaked += !down && !was_encrypted;
     out.plain_in_hardware += down && asked.forwarded && !was_encrypted;

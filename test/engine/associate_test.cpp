@@ -43,6 +43,13 @@ struct tunnelled : ::testing::Test {
     ASSERT_TRUE(top.core().association_added(kernel, encrypts));
     work();
   }
+  // Its index was read, and what follows is out.
+  command posted_install(u32 kernel) {
+    EXPECT_TRUE(top.core().association_added(kernel, true));
+    EXPECT_EQ(top.posted().kind, command_kind::association_read);
+    top.answer_it();
+    return top.posted();
+  }
   void both_added() {
     add(out_1, true);
     add(in_1, false);
@@ -326,10 +333,7 @@ TEST_F(tunnelled, an_install_stops_at_a_read_that_was_not_answered) {
 }
 
 TEST_F(tunnelled, an_install_that_is_answered_late_stands) {
-  ASSERT_TRUE(top.core().association_added(out_1, true));
-  ASSERT_EQ(top.posted().kind, command_kind::association_read);
-  top.answer_it();
-  const command add = top.posted();
+  const command add = posted_install(out_1);
   ASSERT_EQ(add.kind, command_kind::association_add);
   top.now.us += 3'000'000;
   EXPECT_EQ(top.posted().kind, command_kind::none);
@@ -341,10 +345,7 @@ TEST_F(tunnelled, an_install_that_is_answered_late_stands) {
 }
 
 TEST_F(tunnelled, one_that_goes_while_it_is_being_installed_is_deleted_as_soon_as_it_stands) {
-  ASSERT_TRUE(top.core().association_added(out_1, true));
-  ASSERT_EQ(top.posted().kind, command_kind::association_read);
-  top.answer_it();
-  const command add = top.posted();
+  const command add = posted_install(out_1);
   ASSERT_EQ(add.kind, command_kind::association_add);
   ASSERT_TRUE(top.core().association_gone(out_1, 0));
   (void)far.execute(add);
@@ -354,10 +355,7 @@ TEST_F(tunnelled, one_that_goes_while_it_is_being_installed_is_deleted_as_soon_a
 }
 
 TEST_F(tunnelled, a_refused_install_leaves_its_index_free) {
-  ASSERT_TRUE(top.core().association_added(out_1, true));
-  ASSERT_EQ(top.posted().kind, command_kind::association_read);
-  top.answer_it();
-  ASSERT_EQ(top.posted().kind, command_kind::association_add);
+  ASSERT_EQ(posted_install(out_1).kind, command_kind::association_add);
   top.answer_it(answer_code::refused);
   EXPECT_EQ(top.count(pass_counter::assoc_refused), 1U);
   EXPECT_EQ(use_of(out_1), handle{});

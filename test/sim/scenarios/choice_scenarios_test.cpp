@@ -2,7 +2,6 @@
 // default holds what N1 to N3 ask. `choice_table` runs every seed and prints the same tables.
 #include "sim/scenarios/table.hpp"
 
-#include <algorithm>
 #include <map>
 #include <string>
 
@@ -19,15 +18,7 @@ const results& of(const design& d) {
 }
 const results& of(const char* name) { return of(*find_design(name)); }
 
-const design& octep_default() {
-  const auto it = std::find_if(designs().begin(), designs().end(), [](const design& d) { return d.is_default; });
-  if (it == designs().end()) {
-    ADD_FAILURE() << "the engine's default design is not among those that are compared";
-    return designs().back();
-  }
-  return *it;
-}
-const results& ours() { return of(octep_default()); }
+const results& ours() { return of(default_design()); }
 
 // The record reads the flow table each 0.65 s or so and gives the first reading that shows a connection; it allows a poll.
 void expect_by_reading(double simulated, double reading) {
@@ -58,7 +49,7 @@ void expect_n2_beside_twelve(const results& r) {
 }
 
 TEST(a_scenario, is_its_seed) {
-  const design& d = octep_default();
+  const design& d = default_design();
   EXPECT_EQ(flows_in_one_slot(d, 12, true, 7).made_at, flows_in_one_slot(d, 12, true, 7).made_at);
   EXPECT_NE(flows_in_one_slot(d, 12, true, 7).made_at, flows_in_one_slot(d, 12, true, 8).made_at);
   EXPECT_EQ(pair_under_scan(d, 2'000, false, phase::varied, 7).seconds,
@@ -170,7 +161,7 @@ TEST(the_default, holds_nine_hundred_slow_flows_no_later_than_the_recorded_after
   EXPECT_EQ(ours().evicted_while_held.most(), 0);
 }
 
-TEST(the_default, makes_twelve_flows_of_a_slot_by_a_third_of_a_second) { expect_n1(octep_default(), 200); }  // N1
+TEST(the_default, makes_twelve_flows_of_a_slot_by_a_third_of_a_second) { expect_n1(default_design(), 200); }  // N1
 
 TEST(the_default, makes_a_slow_pair_beside_twelve_hostile_flows_at_the_first_poll) { expect_n2_beside_twelve(ours()); }
 
@@ -180,7 +171,7 @@ TEST(the_default, makes_a_slow_pair_beside_twelve_hostile_flows_at_the_first_pol
 TEST(the_default, makes_a_slow_pair_beside_twelve_claimers_at_the_first_poll_and_beside_forty_always) {
   EXPECT_EQ(ours().claimed[0].least(), 1);
   EXPECT_EQ(ours().claimed[0].most(), 1);
-  for (u64 seed = 1; seed <= 8; ++seed) EXPECT_TRUE(pair_beside_claimers(octep_default(), 40, 30, seed).ever()) << seed;
+  for (u64 seed = 1; seed <= 8; ++seed) EXPECT_TRUE(pair_beside_claimers(default_design(), 40, 30, seed).ever()) << seed;
   EXPECT_EQ(of("E16").claimed[1].share_never(), 1);
   for (const sample& s : of("p4").claimed) EXPECT_EQ(s.share_never(), 1);
 }

@@ -2,7 +2,6 @@
 // it runs level with the host's path.
 #include "sim/scenarios/kept_true_bulk.hpp"
 
-#include <algorithm>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,10 +9,6 @@
 namespace octep::sim::scenarios {
 namespace {
 
-const design& octep_default() {
-  const auto it = std::find_if(designs().begin(), designs().end(), [](const design& d) { return d.is_default; });
-  return it == designs().end() ? designs().back() : *it;
-}
 const design& p4() { return *find_design("p4"); }
 
 constexpr bulk_plan by_host{.in_hardware = false};
@@ -51,8 +46,8 @@ TEST(r17_a_stream_made_again_at_once, is_given_back_again_and_retransmits) {
 }
 
 TEST(r17_a_stream_held_back, runs_level_with_the_host_and_retransmits_less_and_less) {
-  const bulk_outcome host = run("by the host", octep_default(), by_host, 2);
-  const bulk_outcome got = run("held back", octep_default(), held_back, 2);
+  const bulk_outcome host = run("by the host", default_design(), by_host, 2);
+  const bulk_outcome got = run("held back", default_design(), held_back, 2);
   EXPECT_GE(got.mbit_a_second, 0.97 * host.mbit_a_second);
   EXPECT_LE(got.retransmitted, 910U);
   expect_about(got.held_back, 3, 4);  // recorded: 2, 1 and 1 in its spans
@@ -60,7 +55,7 @@ TEST(r17_a_stream_held_back, runs_level_with_the_host_and_retransmits_less_and_l
   EXPECT_LE(got.made, got.held_back + 1);
   bulk_plan minute = held_back;
   minute.seconds = 60;
-  const bulk_outcome longer = run("held back", octep_default(), minute, 1);
+  const bulk_outcome longer = run("held back", default_design(), minute, 1);
   EXPECT_LE(longer.retransmitted, 1'521U);
   expect_about(longer.held_back, 5, 5);
 }
@@ -73,7 +68,7 @@ TEST(r17_one_lost_segment, is_enough_for_a_loop_that_only_holding_back_ends) {
   EXPECT_EQ(before.lost, 1U);
   EXPECT_GE(before.made, 8U);
   once.holds = true;
-  const bulk_outcome ours = run("one lost, held back", octep_default(), once, 1);
+  const bulk_outcome ours = run("one lost, held back", default_design(), once, 1);
   EXPECT_EQ(ours.lost, 1U);
   EXPECT_LE(ours.made, 5U);  // 1, 2, 4 and 8 s apart
   EXPECT_LT(ours.retransmitted * 2, before.retransmitted);

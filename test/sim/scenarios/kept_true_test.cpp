@@ -15,10 +15,6 @@
 namespace octep::sim::scenarios {
 namespace {
 
-const design& octep_default() {
-  const auto it = std::find_if(designs().begin(), designs().end(), [](const design& d) { return d.is_default; });
-  return it == designs().end() ? designs().back() : *it;
-}
 const design& p1() { return *find_design("p1"); }
 const design& p4() { return *find_design("p4"); }
 const design& unmarked() {
@@ -90,7 +86,7 @@ TEST(r10_a_gap_before_the_opening_direction, loses_the_other_direction_where_a_s
 
 TEST(r10_a_gap_before_the_opening_direction, is_outlived_in_four_places) { expect_made_at_every_gap(p4()); }
 
-TEST(r10_a_gap_before_the_opening_direction, is_outlived_by_ours) { expect_made_at_every_gap(octep_default()); }
+TEST(r10_a_gap_before_the_opening_direction, is_outlived_by_ours) { expect_made_at_every_gap(default_design()); }
 
 // --- R11 --------------------------------------------------------------------------------------------------
 
@@ -115,7 +111,7 @@ void expect_pings_made(const design& d) {
 
 TEST(r11_a_ping_through_nat, is_made_without_an_attempt_that_fails_in_four_places) { expect_pings_made(p4()); }
 
-TEST(r11_a_ping_through_nat, is_made_without_an_attempt_that_fails_by_ours) { expect_pings_made(octep_default()); }
+TEST(r11_a_ping_through_nat, is_made_without_an_attempt_that_fails_by_ours) { expect_pings_made(default_design()); }
 
 // --- R14 --------------------------------------------------------------------------------------------------
 
@@ -156,14 +152,14 @@ TEST(r14_a_download_of_eighty_thousand_frames_a_second, is_revived_within_sixty_
 }
 
 TEST(r14_a_download_of_eighty_thousand_frames_a_second, is_revived_within_sixty_one_frames_by_ours) {
-  expect_answered_at_once(octep_default());
+  expect_answered_at_once(default_design());
 }
 
 // --- R18 --------------------------------------------------------------------------------------------------
 
 // No engine keeps a candidate over a discard: the before has no policy.
 TEST(r18_a_discard, leaves_no_candidate_of_before) {
-  for (const design* d : {&p4(), &octep_default()}) {
+  for (const design* d : {&p4(), &default_design()}) {
     const emptied_table got = discard_of_flows(*d, 1);
     fmt::print("{}: {} written before, {} after, {} slots kept, {} written again\n", d->name, got.before, got.after,
                got.kept_slots, got.again);
@@ -220,11 +216,11 @@ TEST(r19_an_ending_mark_set_by_fin_or_rst, takes_out_nobody) {
   EXPECT_NEAR(recorded.twelve_s, 95, 5);
   EXPECT_NEAR(recorded.thirty_s, 97, 5);
   EXPECT_EQ(recorded.taken_out, 0U);
-  const shares ours = four(octep_default(), false, true);
+  const shares ours = four(default_design(), false, true);
   EXPECT_GE(ours.twelve_s, 95);
   EXPECT_GE(ours.thirty_s, 97);
   EXPECT_EQ(ours.taken_out, 0U);
-  for (const design* d : {&p1(), &octep_default()}) {
+  for (const design* d : {&p1(), &default_design()}) {
     const marked_by_syn got = fortieth_second(*d, false, 1);
     EXPECT_EQ(got.taken_out, 0U) << d->name;
     EXPECT_EQ(got.revived, 1U) << d->name;
@@ -240,7 +236,7 @@ TEST(r22_a_connection_taken_out_while_its_frames_go_on, is_made_forty_times_a_se
 }
 
 TEST(r22_a_connection_taken_out_while_its_frames_go_on, is_made_once_a_poll_and_less_where_it_is_held_back) {
-  for (const design* d : {&p4(), &octep_default()})
+  for (const design* d : {&p4(), &default_design()})
     for (u64 seed = 1; seed <= 5; ++seed) {
       const made_and_taken_out polls = taken_out_while_frames_go_on(*d, false, seed);
       EXPECT_EQ(polls.most_between_polls, 1U) << d->name;
