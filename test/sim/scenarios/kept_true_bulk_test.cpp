@@ -2,7 +2,6 @@
 // it runs level with the host's path.
 #include "sim/scenarios/kept_true_bulk.hpp"
 
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
