@@ -11,6 +11,7 @@ constexpr address6 translated6{0xb8'0d'01'20, 0, 0, 0x01'00'00'00};
 firewall_options firewall_for(const appliance_options& o) {
   firewall_options rules;
   rules.seed = o.seed;
+  rules.judges_numbers = o.judges_numbers;
   if (!o.nat) return rules;
   const auto translate = [&rules](family which, const address6& to) {
     source_nat_rule rule;

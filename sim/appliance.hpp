@@ -54,6 +54,7 @@ struct appliance_options {
   u32 microflows = microflow_capacity;
   std::optional<microseconds> command_latency;  // instead of the distribution
   bool gives_back = true;  // TCP connections, by the device's rule
+  bool judges_numbers = true;  // the firewall, where it is not relaxed
 };
 
 // What became of a frame.

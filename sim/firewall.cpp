@@ -105,7 +105,7 @@ firewall_pass firewall::on_host_frame(const wide_tuple& tuple, const tcp_segment
   }
 
   pass.created = c.side[0] == nullptr && c.side[1] == nullptr;
-  const bool numbered = tuple.proto == protocol::tcp && tcp.has_numbers;
+  const bool numbered = options_.judges_numbers && tuple.proto == protocol::tcp && tcp.has_numbers;
   const auto drops = [&](const record* r) {
     if (r == nullptr || r->shown.relaxed) return false;
     return !inside(r->shown.windows[c.direction], r->shown.windows[1 - c.direction], tcp);

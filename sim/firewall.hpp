@@ -50,6 +50,8 @@ struct firewall_options {
   u64 seed = 1;
   // TCP without its SYN creates states too (replay needs it). Off, such a frame is dropped.
   bool picks_up = true;
+  // Off, every state is a relaxed one: where it may not have seen all that a peer sent, as in a replay, it has nothing to judge by.
+  bool judges_numbers = true;
   rule_predicate passes;  // empty: everything passes
   std::vector<source_nat_rule> source_nat;            // the first that applies
   std::vector<destination_nat_rule> destination_nat;  // the first that applies

@@ -1,8 +1,8 @@
 // What the models ask of a TCP header: its flags, as they stand in the fourteenth byte (RFC 9293, 3.1), and its numbers.
 //
 // The core keeps two flags (`closing`, `syn`): more it never asks. A firewall has to know who acknowledged whom, and a device
-// whether a frame says what the last one said. Traffic without numbers (a replay's) is a segment made of flags alone: rules
-// about numbers pass it over.
+// whether a frame says what the last one said. Traffic without numbers is a segment made of flags alone: rules about numbers
+// pass it over.
 #pragma once
 
 #include <octep/base.hpp>
@@ -45,14 +45,13 @@ struct tcp_segment {
 
 constexpr tcp_flags::operator tcp_segment() const noexcept { return {.flags = *this}; }
 
-// Of a frame that the parser took for a candidate; none for anything but TCP.
-[[nodiscard]] constexpr tcp_flags tcp_flags_of(const frame_view& frame, const frame_facts& facts) noexcept {
+// Where the TCP header of a frame begins that the parser took for a candidate; 0: it has none.
+[[nodiscard]] constexpr u32 tcp_header_at(const frame_view& frame, const frame_facts& facts) noexcept {
   const bool v4 = facts.which == family::ipv4;
-  if (facts.why != reason::none || (v4 ? facts.v4.proto : facts.v6.proto) != protocol::tcp) return {};
-  constexpr u32 flags_at = 13;
+  if (facts.why != reason::none || (v4 ? facts.v4.proto : facts.v6.proto) != protocol::tcp) return 0;
   // The parser has seen the whole chain of headers; a chain that changed since ends the walk at the frame's end.
   u32 at = facts.network_offset;
-  if (at + ipv4_header_length > frame.at_hand()) return {};
+  if (at + ipv4_header_length > frame.at_hand()) return 0;
   if (v4) {
     at += 4U * (frame.bytes[at] & 0x0fU);
   } else {
@@ -63,8 +62,24 @@ constexpr tcp_flags::operator tcp_segment() const noexcept { return {.flags = *t
       at += 8U * (frame.bytes[at + 1] + 1U);
     }
   }
-  if (at + flags_at >= frame.at_hand()) return {};
-  return {frame.bytes[at + flags_at]};
+  return at + tcp_header_length <= frame.at_hand() ? at : 0;
+}
+
+// Of a frame that the parser took for a candidate; nothing for anything but TCP. The window is as it was told, without its
+// scale, which only the connection's SYN has.
+[[nodiscard]] constexpr tcp_segment tcp_segment_of(const frame_view& frame, const frame_facts& facts) noexcept {
+  const u32 at = tcp_header_at(frame, facts);
+  if (at == 0) return {};
+  const u8* const header = frame.bytes + at;
+  tcp_segment s{.flags = {header[13]}, .has_numbers = true};
+  s.sequence = load_be32(header + 4);
+  s.acknowledgement = load_be32(header + 8);
+  s.window = load_be16(header + 14);
+  const u8* const ip = frame.bytes + facts.network_offset;
+  const u32 packet = facts.which == family::ipv4 ? load_be16(ip + 2) : ipv6_header_length + load_be16(ip + 4);
+  const u32 headers = at - facts.network_offset + 4U * (header[12] >> 4);
+  s.length = packet > headers ? packet - headers : 0;
+  return s;
 }
 
 }  // namespace octep::sim

@@ -63,19 +63,6 @@ void classify_loopback(const frame_view& view, frame_facts& facts) noexcept {
   parse_network(view, loopback_header_length, ethertype, facts);
 }
 
-// Where the transport header begins. The parser accepted the frame, so every header up to there is whole.
-u32 transport_offset(const frame_view& view, const frame_facts& facts) noexcept {
-  u32 at = facts.network_offset;
-  if (facts.which == family::ipv4) return at + u32{view.bytes[at]} % 16 * 4;
-  u8 number = view.bytes[at + 6];
-  at += ipv6_header_length;
-  while (number != static_cast<u8>(protocol::tcp) && at + 2 <= view.at_hand()) {
-    number = view.bytes[at];
-    at += 8 + u32{view.bytes[at + 1]} * 8;
-  }
-  return at;
-}
-
 }  // namespace
 
 std::optional<link_type> link_type_of(int datalink) noexcept {
@@ -100,14 +87,6 @@ void classify(const captured_frame& frame, frame_facts& facts) noexcept {
     case link_type::cooked_v2: return classify_cooked(frame.view, layout_of(frame.link), facts);
     case link_type::loopback: return classify_loopback(frame.view, facts);
   }
-}
-
-u8 tcp_flags_of(const captured_frame& frame, const frame_facts& facts) noexcept {
-  if (facts.why != reason::none) return 0;
-  const protocol proto = facts.which == family::ipv4 ? facts.v4.proto : facts.v6.proto;
-  if (proto != protocol::tcp) return 0;
-  const u32 flags_at = transport_offset(frame.view, facts) + 13;
-  return flags_at < frame.view.at_hand() ? frame.view.bytes[flags_at] : u8{0};
 }
 
 std::optional<u64> link_source(const captured_frame& frame) noexcept {

@@ -35,9 +35,6 @@ struct captured_frame {
 // asked here.
 void classify(const captured_frame& frame, frame_facts& facts) noexcept;
 
-// The flags of a TCP frame that `classify` found to be a candidate, FIN in bit 0; 0 for any other frame.
-[[nodiscard]] u8 tcp_flags_of(const captured_frame& frame, const frame_facts& facts) noexcept;
-
 // Who put the frame on this link: the hardware address as a number. Nothing: the link has none, or it was cut off.
 [[nodiscard]] std::optional<u64> link_source(const captured_frame& frame) noexcept;
 

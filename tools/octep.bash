@@ -11,7 +11,7 @@ _octep() {
     --device) mapfile -t COMPREPLY < <(compgen -W "xgs3300 xgs136" -- "$word"); return ;;
     --choice) mapfile -t COMPREPLY < <(compgen -W "rank oldest" -- "$word"); return ;;
     --hash) mapfile -t COMPREPLY < <(compgen -W "recorded fold keyed fault" -- "$word"); return ;;
-    --set)
+    --set | --compare)
       # From the command itself, so that no list here grows old.
       mapfile -t COMPREPLY < <(compgen -S = -W "$("${COMP_WORDS[0]}" help settings 2> /dev/null |
         sed -n 's/^  \([a-z][a-z0-9_]*\) (from .*/\1/p')" -- "$word")
@@ -19,10 +19,10 @@ _octep() {
       return ;;
     --trace | --csv) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
     --write) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
-    --slots | --places | --seed | --why | --at | --connections | --find | --self) return ;;
+    --slots | --places | --seed | --nat-of | --why | --at | --connections | --find | --self) return ;;
   esac
   case $command in
-    replay) options="--help --device --set --slots --places --choice --hash --seed --nat --trace --csv --why --at --json" ;;
+    replay) options="--help --device --set --slots --places --choice --hash --seed --nat --nat-of --compare --compare-device --trace --csv --why --at --json" ;;
     slot) options="--help --hash --seed --slots --connections --find --self --json" ;;
     definitions) options="--help --write" ;;
     help) mapfile -t COMPREPLY < <(compgen -W "replay slot definitions settings" -- "$word"); return ;;

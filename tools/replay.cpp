@@ -3,9 +3,11 @@
 #include "tools/capture.hpp"
 #include "tools/connections_csv.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/nat_pairs.hpp"
 #include "tools/progress.hpp"
 #include "tools/replay_loop.hpp"
 #include "tools/replay_why.hpp"
+#include "tools/sightings.hpp"
 #include "tools/text.hpp"
 #include "tools/trace.hpp"
 
@@ -13,27 +15,50 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace octep::tools {
 namespace {
 
 const char* const not_modelled =
-    "Give-backs for repeated acknowledgements: a replay reads the flags of TCP, not its numbers, so a lossy download shows more "
-    "forwarded frames than a box would. FIN, SYN, RST and the firewall's timers end connections as they do there.";
+    "The firewall's own rules, tunnels, and what a device hands up for its length or its last hop: everything may pass, and every "
+    "way out takes every frame.";
 
 void add_warnings(replay_sums& sums, const capture& from, bool cut) {
-  const auto warn = [&](u64 n, const char* one, const char* more) {
-    if (n == 1) sums.warnings.push_back(fmt::format("one {}", one));
-    if (n > 1) sums.warnings.push_back(fmt::format("{} {}", grouped(n), more));
-  };
   if (cut) sums.warnings.push_back(from.message());
-  warn(from.went_back(), "frame is stamped earlier than the one before it, and counts at that one's time",
-       "frames are stamped earlier than one before them, and count at that one's time");
-  warn(from.overlong(), "record holds more bytes than it says the frame had; the rest is not looked at",
-       "records hold more bytes than they say their frames had; the rest is not looked at");
-  warn(sums.not_candidate[static_cast<usize>(reason::truncated)],
-       "frame was not captured with its whole headers; a longer snap length keeps them",
-       "frames were not captured with their whole headers; a longer snap length keeps them");
+  const u64 n = from.overlong();
+  if (n == 1) sums.warnings.emplace_back("one record holds more bytes than it says the frame had; the rest is not looked at");
+  if (n > 1)
+    sums.warnings.push_back(
+        fmt::format("{} records hold more bytes than they say their frames had; the rest is not looked at", grouped(n)));
+}
+
+// A box and what came of the frames that went through it.
+struct lane {
+  std::string name;
+  std::unique_ptr<sim::appliance> box;
+  std::unique_ptr<replay_loop> loop;
+};
+
+// The box as asked, then those that are compared with it. Fewer: `error` says why.
+std::vector<lane> lanes_of(const replay_options& options, std::string& error) {
+  std::vector<compared_box> all{{{}, options.box}};
+  all.insert(all.end(), options.compared.begin(), options.compared.end());
+  std::vector<lane> lanes;
+  for (const compared_box& each : all) {
+    std::unique_ptr<sim::appliance> box = sim::appliance::make(each.box, error);
+    if (!box) break;
+    auto loop = std::make_unique<replay_loop>(*box, each.box.nat);
+    lanes.push_back({each.name, std::move(box), std::move(loop)});
+  }
+  return lanes;
+}
+
+// What the models' laws and the sums' say after `taken` frames; nothing: they hold.
+std::optional<std::string> contradiction_in(const std::vector<lane>& lanes, u64 taken) {
+  for (const lane& each : lanes)
+    if (auto law = each.loop->contradicts(taken)) return "octep contradicts itself: " + *law;
+  return {};
 }
 
 // What a replay writes beside its report, if it was asked to.
@@ -74,6 +99,14 @@ class side_files {
 
 const char* what_is_not_modelled() noexcept { return not_modelled; }
 
+std::string sentence_about(const connection& c) {
+  if (!c.made && !c.forwarded) return row(c.refusal).sentence;
+  if (c.frames_forwarded == 0) return "It was made in hardware, and no frame of it came after that.";
+  if (!c.made) return "It took over the place of one that was in hardware with the same addresses and ports.";
+  return fmt::format("It was made in hardware {} after its first frame; hardware forwarded {} of its bytes.",
+                     duration(c.made->since(c.first_frame).count), percent(c.bytes_forwarded, c.bytes_forwarded + c.bytes_punted));
+}
+
 outcome replay_command(const arguments& given) {
   auto parsed = parse_replay_options(given);
   if (const outcome* const answer = std::get_if<outcome>(&parsed)) return *answer;
@@ -82,37 +115,54 @@ outcome replay_command(const arguments& given) {
   std::string error;
   std::optional<capture> from = capture::open(options.file, error);
   if (!from) return refused(status_input, error);
-  const std::unique_ptr<sim::appliance> box = sim::appliance::make(options.box, error);
-  if (!box) return refused(status_usage, error);
+  std::vector<lane> lanes = lanes_of(options, error);
+  if (lanes.size() != options.compared.size() + 1) return refused(status_usage, error);
+  replay_loop& first = *lanes.front().loop;
 
   side_files beside;
   if (const std::string wrong = beside.open(options); !wrong.empty()) return refused(status_input, wrong);
-  replay_loop through{*box, options.box.nat};
-  beside.listen_to(through);
+  beside.listen_to(first);
   std::optional<replay_why> story;
   if (options.why) {
     story.emplace(*options.why);
-    through.on_event = [&story, also = through.on_event](const event& e) {
+    first.on_event = [&story, also = first.on_event](const event& e) {
       story->hear(e);
       if (also) also(e);
     };
-    through.on_tuple = [&story](const sim::wide_tuple& t, bool forwarded) { story->frame(t, forwarded); };
+    first.on_tuple = [&story](const sim::wide_tuple& t, bool forwarded) { story->frame(t, forwarded); };
   }
+  blind_spots blind;
+  first.watch = &blind;
+  sightings sights;
+  std::optional<nat_pairs> pairs;
+  if (options.nat_of) pairs.emplace(*options.nat_of);
+
   const interrupt_watch stop;
   progress bar{stderr, from->size()};
   captured_frame frame;
   capture::got got = capture::got::end;
   instant last;
-  u64 taken = 0;
+  u64 taken = 0, left_out = 0, left_out_bytes = 0;
   while (!stop.asked() && (got = from->next(frame)) == capture::got::frame) {
     if (options.at && *options.at < frame.at) break;
-    through.take(frame);
-    ++taken;
     last = frame.at;
     bar.at(from->frames(), from->position());
+    const observed_frame seen = observe(frame);
+    if (seen.candidate()) {
+      const sighting how = sights.look(seen);
+      const bool second = pairs && pairs->leaves_out(seen, how);
+      blind.sighted(how, second);
+      if (second) {
+        ++left_out;
+        left_out_bytes += frame.view.wire_length;
+        continue;
+      }
+    }
+    for (const lane& each : lanes) each.loop->take(seen);
+    ++taken;
     // The models' laws take time to ask, so they are asked at every doubling.
     if (!is_power_of_two(taken)) continue;
-    if (const auto law = through.contradicts(taken)) return refused(status_broken, "octep contradicts itself: " + *law);
+    if (const auto law = contradiction_in(lanes, taken)) return refused(status_broken, *law);
   }
   bar.clear();
   // A read that waited for a pipe was broken off, which libpcap takes for an error of the file.
@@ -121,18 +171,23 @@ outcome replay_command(const arguments& given) {
 
   if (options.at) {
     last = *options.at;
-    box->advance(last);
+    for (const lane& each : lanes) each.box->advance(last);
   }
-  replay_sums& sums = through.finish();
-  if (const auto law = through.contradicts(taken)) return refused(status_broken, "octep contradicts itself: " + *law);
+  replay_sums& sums = first.finish();
+  std::vector<compared_sums> compared;
+  for (usize i = 1; i < lanes.size(); ++i) compared.push_back({lanes[i].name, lanes[i].loop->finish()});
+  if (const auto law = contradiction_in(lanes, taken)) return refused(status_broken, *law);
   sums.seconds = from->seconds();
   sums.interrupted = interrupted;
+  sums.left_out = left_out;
+  sums.left_out_bytes = left_out_bytes;
+  sums.cannot_tell = blind.found(from->went_back());
   if (interrupted) sums.warnings.push_back("interrupted: this is the report of what was read until then");
   add_warnings(sums, *from, got == capture::got::cut && !interrupted);
   if (const std::string wrong = beside.keep(last); !wrong.empty()) return refused(status_input, wrong);
   const int status = interrupted ? status_interrupted : status_done;
   if (story) return {status, options.json ? story->json(last) : story->text(last), {}};
-  outcome answer{status, options.json ? report_json(sums, options) : report_text(sums, options), {}};
+  outcome answer{status, options.json ? report_json(sums, compared, options) : report_text(sums, compared, options, screen_of(stdout)), {}};
   for (const std::string& warning : sums.warnings) answer.complaints.push_back("warning: " + warning);
   return answer;
 }

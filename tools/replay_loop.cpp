@@ -13,31 +13,34 @@ u16 seen_ports::of(const std::optional<u64>& address) const {
 replay_loop::replay_loop(sim::appliance& box, bool nat)
     : box_{box}, nat_{nat}, connections_{[this](const connection& c) {
         sums_.count(c);
+        if (watch != nullptr) watch->over(c);
         if (on_over) on_over(c);
       }} {
   box_.on_event = [this](const event& e) { hear(e); };
 }
 
-void replay_loop::take(const captured_frame& frame) {
+void replay_loop::take(const observed_frame& seen) {
+  const captured_frame& frame = seen.frame;
   // Passes that were due before this frame answer for what was known before it.
   box_.advance(frame.at);
-  frame_facts facts;
-  classify(frame, facts);
+  frame_facts facts = seen.facts;
   const std::optional<u64> source = link_source(frame);
-  const sim::tcp_flags flags{tcp_flags_of(frame, facts)};
   connection* of = nullptr;
+  u8 direction = 0;
   u16 port = ports_.of(source);
   if (facts.why == reason::none) {
-    const tracking::seen seen = connections_.see(sim::tuple_of(facts), flags, frame.at);
-    of = seen.of;
-    sums_.connections += seen.begins ? 1 : 0;
-    port = seen.direction == 0 ? opener_port : responder_port;
+    const tracking::seen known = connections_.see(seen.tuple(), seen.tcp.flags, frame.at);
+    of = known.of;
+    direction = known.direction;
+    sums_.connections += known.begins ? 1 : 0;
+    port = direction == 0 ? opener_port : responder_port;
     ports_.learn(source, port);
-    if (nat_ && seen.direction == 1 && box_.translate_reply(facts, frame.at))
+    if (nat_ && direction == 1 && box_.translate_reply(facts, frame.at))
       connections_.also_arrives_as(*of, sim::tuple_of(facts));
   }
+  if (watch != nullptr) watch->see(seen, of, direction);
   const u32 length = frame.view.wire_length;
-  const sim::arrival_verdict said = box_.arrive(port, facts, length, flags, frame.at);
+  const sim::arrival_verdict said = box_.arrive(port, facts, length, seen.tcp, frame.at);
   ++sums_.frames;
   sums_.bytes += length;
   if (on_tuple && facts.why == reason::none) on_tuple(sim::tuple_of(facts), said.forwarded);
@@ -91,6 +94,7 @@ void replay_loop::punted(connection* of, reason why, u32 length, instant now) {
 }
 
 void replay_loop::hear(const event& e) {
+  sums_.hardware.hear(e);
   if (on_event) on_event(e);
   if (!e.names_tuple || (e.kind != event_kind::made && e.kind != event_kind::refused)) return;
   connection* const of = connections_.find(sim::tuple_of(e));

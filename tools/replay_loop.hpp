@@ -11,7 +11,8 @@
 #pragma once
 
 #include "sim/appliance.hpp"
-#include "tools/link_type.hpp"
+#include "tools/blind_spots.hpp"
+#include "tools/observed_frame.hpp"
 #include "tools/replay_sums.hpp"
 #include "tools/tracking.hpp"
 
@@ -50,8 +51,10 @@ class replay_loop {
   replay_loop(const replay_loop&) = delete;
   replay_loop& operator=(const replay_loop&) = delete;
 
-  void take(const captured_frame& frame);
+  void take(const observed_frame& frame);
 
+  // Watched over beside the sums, if anybody; outlives this.
+  blind_spots* watch = nullptr;
   // Told beside the sums, each as it happens: the events of passes, the frames, the connections that are over.
   std::function<void(const event&)> on_event;
   std::function<void(bool forwarded, instant at)> on_frame;

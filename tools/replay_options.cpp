@@ -24,6 +24,7 @@ struct raw_options {
   std::string file;
   std::string device = xgs3300.name;
   std::vector<std::string> set;
+  std::vector<std::string> compare;
   std::optional<std::string> slots;
   std::optional<std::string> places;
   std::optional<std::string> choice;
@@ -33,7 +34,9 @@ struct raw_options {
   std::string csv;
   std::optional<std::string> why;
   std::optional<std::string> at;
+  std::optional<std::string> nat_of;
   bool nat = false;
+  bool compare_device = false;
   bool json = false;
 };
 
@@ -90,16 +93,22 @@ std::optional<instant> parse_seconds(std::string_view text) {
   return instant{*whole * 1'000'000 + *us};
 }
 
-std::string apply(const raw_options& raw, sim::appliance_options& box) {
-  const auto device = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return raw.device == d.name; });
-  if (device == devices.end()) return fmt::format("--device {}: known are xgs3300 and xgs136", raw.device);
-  box.device = *device;
-  box.connections = device->connections;
-  box.next_hops = device->next_hops;
-  box.values = initial_settings(*device);
+// A device's tables and its own initial settings, which --set outranks. Empty: done.
+std::string apply_device(const device_facts& device, const raw_options& raw, sim::appliance_options& box) {
+  box.device = device;
+  box.connections = device.connections;
+  box.next_hops = device.next_hops;
+  box.values = initial_settings(device);
   for (const std::string& assignment : raw.set)
     if (const std::string wrong = apply_setting(assignment, box.values); !wrong.empty())
       return fmt::format("--set {}: {}", assignment, wrong);
+  return {};
+}
+
+std::string apply(const raw_options& raw, sim::appliance_options& box) {
+  const auto device = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return raw.device == d.name; });
+  if (device == devices.end()) return fmt::format("--device {}: known are xgs3300 and xgs136", raw.device);
+  if (std::string wrong = apply_device(*device, raw, box); !wrong.empty()) return wrong;
   if (std::string wrong = choose("--slots", raw.slots, sim::appliance::slot_choices(), box.slots); !wrong.empty()) return wrong;
   if (std::string wrong = choose("--places", raw.places, sim::appliance::place_choices(), box.places); !wrong.empty())
     return wrong;
@@ -123,7 +132,24 @@ std::string apply(const raw_options& raw, sim::appliance_options& box) {
     if (!seed) return fmt::format("--seed {}: a number from 0 to {} is possible", *raw.seed, std::numeric_limits<u64>::max());
     box.seed = *seed;
   }
-  box.nat = raw.nat;
+  box.nat = raw.nat || raw.nat_of;
+  box.judges_numbers = false;
+  return {};
+}
+
+// One box for each setting that is to be compared, and for each other device. Empty: done.
+std::string apply_compared(const raw_options& raw, replay_options& options) {
+  for (const std::string& assignment : raw.compare) {
+    compared_box& other = options.compared.emplace_back(compared_box{assignment, options.box});
+    if (const std::string wrong = apply_setting(assignment, other.box.values); !wrong.empty())
+      return fmt::format("--compare {}: {}", assignment, wrong);
+  }
+  if (!raw.compare_device) return {};
+  for (const device_facts& device : devices) {
+    if (raw.device == device.name) continue;
+    compared_box& other = options.compared.emplace_back(compared_box{fmt::format("device {}", device.name), options.box});
+    if (std::string wrong = apply_device(device, raw, other.box); !wrong.empty()) return wrong;
+  }
   return {};
 }
 
@@ -178,6 +204,11 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   option("--hash", raw.hash, "NAME", "recorded, fold, keyed (the default) or fault");
   option("--seed", raw.seed, "N", "of the keyed hash and of the models' chance (1)");
   app.add_flag("--nat", raw.nat, "the box translates every opener's address");
+  option("--nat-of", raw.nat_of, "ADDRESS", "the NAT whose outside is in the capture too: pair both sides");
+  option("--compare", raw.compare, "NAME=VALUE", "a column beside: with this setting; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag("--compare-device", raw.compare_device, "a column beside: through the other device");
   option("--trace", raw.trace, "FILE", "write a trace for Perfetto or chrome://tracing");
   option("--csv", raw.csv, "FILE", "write a line a connection");
   option("--why", raw.why, "TUPLE", "say why this connection is, or is not, in hardware");
@@ -206,7 +237,14 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
     options.at = parse_seconds(*raw.at);
     if (!options.at) return refused(status_usage, one_line(fmt::format("--at {}: seconds, such as 12.5", *raw.at)));
   }
+  if (raw.nat_of) {
+    options.nat_of = parse_address(*raw.nat_of);
+    if (!options.nat_of) return refused(status_usage, one_line(fmt::format("--nat-of {}: an address, such as 203.0.113.5", *raw.nat_of)));
+  }
   if (std::string wrong = apply(raw, options.box); !wrong.empty()) return refused(status_usage, one_line(wrong));
+  if (std::string wrong = apply_compared(raw, options); !wrong.empty()) return refused(status_usage, one_line(wrong));
+  if (options.why && !options.compared.empty())
+    return refused(status_usage, "--why asks about one connection and --compare about all: one of them at a time");
   return options;
 }
 

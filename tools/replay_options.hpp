@@ -8,13 +8,23 @@
 #include "tools/tuple_text.hpp"
 
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 namespace octep::tools {
+
+// One more box that the same frames go through.
+struct compared_box {
+  std::string name;  // what it has that the first has not: "fast_make=0", "device xgs136"
+  sim::appliance_options box;
+};
 
 struct replay_options {
   std::string file;  // "-": standard input
   sim::appliance_options box;
+  std::vector<compared_box> compared;
+  std::optional<any_address> nat_of;  // the NAT whose both sides are in the capture, by its outside address
   bool json = false;
   std::string trace;  // a file to write, or nothing
   std::string csv;

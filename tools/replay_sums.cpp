@@ -22,11 +22,19 @@ std::optional<std::string> contradiction(const replay_sums& sums, u64 frames_rea
   return {};
 }
 
+u64 replay_sums::counted(std::string_view name) const {
+  for (const auto& [known, value] : counters)
+    if (known == name) return value;
+  return 0;
+}
+
 void replay_sums::count(const connection& c) {
   if (c.made && c.first_punted) time_to_made.add(c.made->since(*c.first_punted).count);
   // A connection that takes over the tuple of one in hardware is forwarded without being made again.
   if (c.made || c.forwarded) {
     ++made;
+    made_frames += c.frames_punted;
+    made_bytes += c.bytes_punted;
   } else {
     const usize why = static_cast<usize>(c.refusal);
     ++not_made[why];

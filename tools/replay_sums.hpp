@@ -4,6 +4,8 @@
 // Concurrency: values.
 #pragma once
 
+#include "tools/blind_spots.hpp"
+#include "tools/hardware_sums.hpp"
 #include "tools/time_histogram.hpp"
 #include "tools/time_line.hpp"
 #include "tools/tracking.hpp"
@@ -13,6 +15,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,10 +49,13 @@ struct replay_sums {
   by_reason not_made{};  // by the last reason
   by_reason not_made_frames{};  // what the host had of those
   by_reason not_made_bytes{};
+  u64 made_frames = 0;          // what the host had of those that were made
+  u64 made_bytes = 0;
   // Those with the most bytes, most first: of all connections, made or not, by what the host had of each.
   static constexpr usize most_worst = 10;
   std::vector<connection> worst;
 
+  hardware_sums hardware;
   time_line over_time;
   bool interrupted = false;
 
@@ -57,7 +63,12 @@ struct replay_sums {
 
   std::vector<std::pair<std::string, u64>> counters;
   settings values;
+  std::vector<blind_spot> cannot_tell;
+  u64 left_out = 0, left_out_bytes = 0;  // frames that were read and are another one's second sight: counted nowhere else
   std::vector<std::string> warnings;  // one line each
+
+  // Of `counters`; 0 where there is none of that name.
+  [[nodiscard]] u64 counted(std::string_view name) const;
 };
 
 // The laws of the sums, after `frames_read` records, while `living` connections are still to be counted. Nothing: they hold.

@@ -1,4 +1,5 @@
-// The report for people: 80 columns, and every heading says what its figures mean.
+// The report for people: every heading says what its figures mean. 80 columns of ASCII; on a wider terminal sentences stand beside
+// their rows.
 #include "tools/replay.hpp"
 #include "tools/text.hpp"
 #include "tools/tuple_text.hpp"
@@ -6,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 namespace octep::tools {
@@ -13,6 +15,7 @@ namespace {
 
 constexpr usize explained_reasons = 5;
 constexpr u64 longest_bar = 40;
+constexpr usize longest_line = 120;  // of a sentence: longer ones are hard to read
 
 struct counted_reason {
   reason why;
@@ -30,8 +33,11 @@ std::vector<counted_reason> ranked(const by_reason& counts) {
 
 class page {
  public:
+  explicit page(const screen& on) : on_{on} {}
+
+  [[nodiscard]] const screen& on() const noexcept { return on_; }
   void line(std::string_view text = {}) {
-    text_ += text;
+    text_ += text.substr(0, text.find_last_not_of(' ') + 1);
     text_ += '\n';
   }
   void heading(std::string_view what, std::string_view means) {
@@ -39,22 +45,39 @@ class page {
     line(what);
     paragraph(means, 2);
   }
-  void paragraph(std::string_view text, usize indent) { line(std::string(indent, ' ') + wrapped(text, indent)); }
-  // A label, a count and its share.
-  void row(std::string_view label, u64 n, u64 of, std::string_view rest = {}) {
-    line(fmt::format("  {:<24}{:>13} {:>9}{}", label, grouped(n), percent(n, of), rest));
+  void paragraph(std::string_view text, usize indent) {
+    line(std::string(indent, ' ') + wrapped(text, indent, std::min(on_.width, longest_line)));
+  }
+  // Beside what stands in `row`, where there is room for it; below, where there is not.
+  void row_and_sentence(const std::string& row, std::string_view sentence) {
+    if (on_.wide()) {
+      line(row + "  " + wrapped(sentence, row.size() + 2, on_.width));
+    } else {
+      line(row);
+      paragraph(sentence, 6);
+    }
   }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:
+  screen on_;
   std::string text_;
 };
+
+// A label, a count and its share.
+std::string row_of(std::string_view label, u64 n, u64 of, std::string_view rest = {}) {
+  return fmt::format("  {:<24}{:>13} {:>9}{}", label, grouped(n), percent(n, of), rest);
+}
 
 void write_head(page& to, const replay_sums& sums, const replay_options& options) {
   const auto& box = options.box;
   to.line(options.file == "-" ? "standard input" : one_line(options.file));
-  to.line(fmt::format("  {} frame{}, {} bytes on the wire, {}", grouped(sums.frames), plural(sums.frames),
-                      grouped(sums.bytes), long_duration(sums.seconds)));
+  const u64 frames = sums.frames + sums.left_out;
+  to.line(fmt::format("  {} frame{}, {} bytes on the wire, {}", grouped(frames), plural(frames),
+                      grouped(sums.bytes + sums.left_out_bytes), long_duration(sums.seconds)));
+  if (options.nat_of)
+    to.line(fmt::format("  {} of them, {} bytes, are others behind the NAT of {}, and left out", grouped(sums.left_out),
+                        grouped(sums.left_out_bytes), std::visit([](const auto& a) { return address_text(a); }, *options.nat_of)));
   to.line(fmt::format("  through a model {}: {} slots of {} places, by {}, hash {}, {}", box.device.name,
                       box.slots, box.places, name(sim::appliance::choice_of(box)), sim::name(box.hash), box.nat ? "NAT" : "no NAT"));
 }
@@ -65,82 +88,114 @@ void write_frames(page& to, const replay_sums& sums) {
              "which learns connections from such frames.");
   to.line(fmt::format("  {:<24}{:>13} {:>9}{:>19}", "", "frames", "", "bytes"));
   const auto with_bytes = [&](const char* what, u64 frames, u64 bytes) {
-    to.row(what, frames, sums.frames, fmt::format("{:>19} {:>9}", grouped(bytes), percent(bytes, sums.bytes)));
+    to.line(row_of(what, frames, sums.frames, fmt::format("{:>19} {:>9}", grouped(bytes), percent(bytes, sums.bytes))));
   };
   with_bytes("forwarded", sums.forwarded, sums.forwarded_bytes);
   with_bytes("punted", sums.punted, sums.punted_bytes);
-  to.row("  candidates", sums.candidates, sums.frames, "  frames that octep learns from");
-  for (const counted_reason& r : ranked(sums.not_candidate)) {
-    to.row(fmt::format("  {}", name(r.why)), r.count, sums.frames);
-    to.paragraph(row(r.why).sentence, 6);
-  }
+  to.line(row_of("  candidates", sums.candidates, sums.frames, "  frames that octep learns from"));
+  for (const counted_reason& r : ranked(sums.not_candidate))
+    to.row_and_sentence(row_of(fmt::format("  {}", name(r.why)), r.count, sums.frames), row(r.why).sentence);
 }
 
-// Eight steps of ASCII, from nothing to all.
-char step_of(u64 part, u64 whole) {
-  constexpr std::string_view steps = " .:-=+*#";
-  if (part == 0 || whole == 0) return ' ';
-  return steps[1 + static_cast<usize>(static_cast<double>(part) / static_cast<double>(whole) * 6.999)];
+// Eight steps, from nothing to all.
+std::string_view step_of(u64 part, u64 whole, bool utf8) {
+  static constexpr std::string_view ascii[] = {" ", ".", ":", "-", "=", "+", "*", "#"};
+  static constexpr std::string_view blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "█"};
+  if (part == 0 || whole == 0) return " ";
+  const usize n = 1 + static_cast<usize>(static_cast<double>(part) / static_cast<double>(whole) * 6.999);
+  return utf8 ? blocks[n] : ascii[n];
 }
 
 void write_over_time(page& to, const replay_sums& sums) {
-  const time_line& all = sums.over_time;
-  if (all.size() < 2) return;
-  to.heading("OVER TIME", fmt::format("Bytes, a character each {}, of the busiest one.", duration(all.length().count)));
-  u64 most = 1;
-  for (usize n = 0; n < all.size(); ++n) most = std::max(most, all[n].forwarded_bytes + all[n].punted_bytes);
-  std::string forwarded, punted;
-  for (usize n = 0; n < all.size(); ++n) {
-    forwarded += step_of(all[n].forwarded_bytes, most);
-    punted += step_of(all[n].punted_bytes, most);
-  }
-  to.line(fmt::format("  forwarded |{}|", forwarded));
-  to.line(fmt::format("  punted    |{}|", punted));
+  constexpr usize beside = 14;  // "  forwarded |" and "|"
+  const usize room = to.on().width - beside;
+  const usize in_one = (sums.over_time.size() + room - 1) / room;
+  if (sums.over_time.size() < 2) return;
+  const std::vector<time_span> spans = sums.over_time.by(in_one);
+  const std::string each = duration(sums.over_time.length().count * in_one);
+  to.heading("OVER TIME", fmt::format("A character for each {}, of the most that any of them had.", each));
+  const auto lines = [&](const char* what, u64 time_span::*forwarded, u64 time_span::*punted) {
+    u64 most = 1;
+    for (const time_span& s : spans) most = std::max(most, s.*forwarded + s.*punted);
+    to.line(fmt::format("  {}, up to {}", what, grouped(most)));
+    for (const auto& [label, of] : {std::pair{"forwarded", forwarded}, std::pair{"punted", punted}}) {
+      std::string bar;
+      for (const time_span& s : spans) bar += step_of(s.*of, most, to.on().utf8);
+      to.line(fmt::format("  {:<9} |{}|", label, bar));
+    }
+  };
+  lines("bytes", &time_span::forwarded_bytes, &time_span::punted_bytes);
+  lines("frames", &time_span::forwarded, &time_span::punted);
 }
 
 void write_connections(page& to, const replay_sums& sums) {
   to.heading("CONNECTIONS", "TCP, UDP and ping, both directions together, as the capture shows them.");
-  to.row("seen", sums.connections, sums.connections);
-  to.row("made in hardware", sums.made, sums.connections);
-  to.row("not made", sum(sums.not_made), sums.connections);
-  if (sums.picked_up != 0) to.row("without their SYN", sums.picked_up, sums.connections, "  TCP that was open before");
+  to.line(row_of("seen", sums.connections, sums.connections));
+  to.line(row_of("made in hardware", sums.made, sums.connections));
+  to.line(row_of("not made", sum(sums.not_made), sums.connections));
+  if (sums.picked_up != 0) to.line(row_of("without their SYN", sums.picked_up, sums.connections, "  TCP that was open before"));
+}
+
+// What became of connections in hardware, and what the tables had no room for.
+void write_hardware(page& to, const replay_sums& sums) {
+  const hardware_sums& h = sums.hardware;
+  const auto event = [&](const char* what, u64 n, const char* means) {
+    to.line(fmt::format("  {:<24}{:>13}  {}", what, grouped(n), means));
+  };
+  to.heading("IN HARDWARE", "What happened to connections there. One may be made more than once.");
+  event("made", h.made, "");
+  event("most at one time", h.most, "");
+  event("given back", h.given_back, "to the host: it ends, or repeats itself");
+  event("revived", h.revived, "told to go on after it");
+  event("held back", h.held_back, "kept out for a while: too soon again");
+  event("taken out", h.taken_out, "over, idle, or not revived");
+  event("commands", sums.counted("cmd_posted"), "");
+  if (sums.counted("cmd_refused") != 0) event("  refused", sums.counted("cmd_refused"), "");
+  to.heading("FORGOTTEN", "What made room for something else. A candidate is a frame that octep learns from.");
+  event("candidates", sums.counted("cand_pushed"), "");
+  event("  unread", sums.counted("cand_evicted"), "gone before any pass had read them");
+  event("  still of use", sums.counted("cand_evicted_read"), "read, and not made yet");
+  if (sums.counted("hold_forgot") != 0) event("holds", sums.counted("hold_forgot"), "connections kept out no longer");
 }
 
 void write_refusals(page& to, const replay_sums& sums) {
-  const std::vector<counted_reason> all = ranked(sums.not_made);
-  if (all.empty()) return;
-  to.heading("WHY NOT", "Connections that were not made, by the last thing that stood in the way of each.");
-  const u64 of = sum(sums.not_made);
-  to.line(fmt::format("  {:<24}{:>13} {:>9}{:>14}{:>16}", "", "connections", "", "frames", "bytes"));
-  for (usize i = 0; i < all.size(); ++i) {
-    const reason_row& about = row(all[i].why);
-    const usize why = static_cast<usize>(all[i].why);
-    to.row(about.name, all[i].count, of,
-           fmt::format("{:>14}{:>16}", grouped(sums.not_made_frames[why]), grouped(sums.not_made_bytes[why])));
-    if (i >= explained_reasons) continue;
-    to.paragraph(about.sentence, 6);
-    to.paragraph(fmt::format("To change it: {}", about.change), 6);
+  const std::vector<counted_reason> by_bytes = ranked(sums.not_made_bytes), by_frames = ranked(sums.not_made_frames);
+  if (by_bytes.empty()) return;
+  to.heading("WHY NOT",
+             "What the host had of connections that were not made, by the last thing that stood in the way of each: most bytes first, "
+             "beside the frames their rank by frames. Every connection is counted, so the ranking has no error.");
+  constexpr const char* columns = "  {:<22}{:>16}{:>10}{:>12}{:>5}{:>13}";
+  to.line(fmt::format(columns, "", "bytes", "", "frames", "rank", "connections"));
+  const u64 all_bytes = sum(sums.not_made_bytes);
+  for (usize i = 0; i < by_bytes.size(); ++i) {
+    const reason_row& about = row(by_bytes[i].why);
+    const usize why = static_cast<usize>(by_bytes[i].why);
+    const auto rank = std::find_if(by_frames.begin(), by_frames.end(), [&](const auto& r) { return r.why == by_bytes[i].why; });
+    const std::string figures = fmt::format(columns, about.name, grouped(by_bytes[i].count), percent(by_bytes[i].count, all_bytes),
+                                            grouped(sums.not_made_frames[why]), rank - by_frames.begin() + 1, grouped(sums.not_made[why]));
+    if (explained_reasons <= i) {
+      to.line(figures);
+    } else if (to.on().wide()) {
+      to.row_and_sentence(figures, fmt::format("{} To change it: {}", about.sentence, about.change));
+    } else {
+      to.row_and_sentence(figures, about.sentence);
+      to.paragraph(fmt::format("To change it: {}", about.change), 6);
+    }
   }
-}
-
-// One true sentence each.
-std::string what_of(const connection& c) {
-  if (!c.made && !c.forwarded) return row(c.refusal).sentence;
-  if (c.frames_forwarded == 0) return "It was made in hardware, and no frame of it came after that.";
-  if (!c.made) return "It took over the place of one that was in hardware with the same addresses and ports.";
-  return fmt::format("It was in hardware from {} after its first frame on, which forwarded {} of its bytes.",
-                     duration(c.made->since(c.first_frame).count), percent(c.bytes_forwarded, c.bytes_forwarded + c.bytes_punted));
+  if (sums.made == 0) return;
+  to.row_and_sentence(fmt::format(columns, "(made)", grouped(sums.made_bytes), "", grouped(sums.made_frames), "", grouped(sums.made)),
+                      "What the host had of those that were made: before it, and after a give-back.");
 }
 
 void write_worst(page& to, const replay_sums& sums) {
   if (sums.worst.empty()) return;
   to.heading("WORST", "Connections of which the host had the most bytes.");
-  for (const connection& c : sums.worst) {
-    to.line(fmt::format("  {}", to_text(c.from_opener)));
-    to.paragraph(fmt::format("{} bytes in {} frame{}. {}", grouped(c.bytes_punted), grouped(c.frames_punted), plural(c.frames_punted),
-                             what_of(c)),
-                 6);
-  }
+  usize widest = 0;
+  for (const connection& c : sums.worst) widest = std::max(widest, to_text(c.from_opener).size());
+  for (const connection& c : sums.worst)
+    to.row_and_sentence(fmt::format("  {:<{}}", to_text(c.from_opener), to.on().wide() ? widest : 0),
+                        fmt::format("{} bytes in {} frame{}. {}", grouped(c.bytes_punted), grouped(c.frames_punted),
+                                    plural(c.frames_punted), sentence_about(c)));
 }
 
 void write_time_to_made(page& to, const replay_sums& sums) {
@@ -154,34 +209,84 @@ void write_time_to_made(page& to, const replay_sums& sums) {
   for (const auto& bucket : buckets) most = std::max(most, bucket.count);
   for (const auto& bucket : buckets) {
     const u64 length = (bucket.count * longest_bar + most - 1) / most;
-    const std::string line = fmt::format("  {:>9} to {:>9} ms {:>9}  {}", grouped(bucket.from_ms), grouped(bucket.below_ms),
-                                         grouped(bucket.count), std::string(length, '#'));
-    to.line(std::string_view{line}.substr(0, line.find_last_not_of(' ') + 1));
+    to.line(fmt::format("  {:>9} to {:>9} ms {:>9}  {}", grouped(bucket.from_ms), grouped(bucket.below_ms),
+                        grouped(bucket.count), std::string(length, '#')));
+  }
+}
+
+// Boxes side by side; as many at a time as the width takes.
+void write_compared(page& to, const replay_sums& sums, const std::vector<compared_sums>& compared) {
+  if (compared.empty()) return;
+  to.heading("COMPARED", "The same frames through one more box for each column, in one pass over the capture.");
+  struct column {
+    std::string_view name;
+    const replay_sums* of;
+  };
+  std::vector<column> all{{"as asked", &sums}};
+  for (const compared_sums& c : compared) all.push_back({c.name, &c.sums});
+  const auto time = [](const replay_sums& s, u64 percentile) {
+    const auto us = s.time_to_made.percentile(percentile);
+    return us ? duration(*us) : std::string{"-"};
+  };
+  const std::pair<const char*, std::function<std::string(const replay_sums&)>> rows[] = {
+      {"bytes forwarded", [](const replay_sums& s) { return percent(s.forwarded_bytes, s.bytes); }},
+      {"frames forwarded", [](const replay_sums& s) { return percent(s.forwarded, s.frames); }},
+      {"frames to the host", [](const replay_sums& s) { return grouped(s.punted); }},
+      {"connections made", [](const replay_sums& s) { return grouped(s.made); }},
+      {"time to made, median", [&](const replay_sums& s) { return time(s, 50); }},
+      {"99 in 100 within", [&](const replay_sums& s) { return time(s, 99); }},
+      {"given back", [](const replay_sums& s) { return grouped(s.hardware.given_back); }},
+      {"held back", [](const replay_sums& s) { return grouped(s.hardware.held_back); }},
+      {"most at one time", [](const replay_sums& s) { return grouped(s.hardware.most); }},
+      {"commands", [](const replay_sums& s) { return grouped(s.counted("cmd_posted")); }},
+  };
+  constexpr usize labels = 24, least_column = 12;
+  // The first stands in every block, for the others to be held against.
+  for (usize next = 1; next < all.size();) {
+    std::vector<column> block{all[0]};
+    usize used = labels + least_column;
+    do {
+      used += std::max(all[next].name.size() + 2, least_column);
+      block.push_back(all[next++]);
+    } while (next < all.size() && used + std::max(all[next].name.size() + 2, least_column) <= to.on().width);
+    const auto line = [&](std::string_view label, const std::function<std::string(const column&)>& of) {
+      std::string text = fmt::format("  {:<{}}", label, labels - 2);
+      for (const column& c : block) text += fmt::format("{:>{}}", of(c), std::max(c.name.size() + 2, least_column));
+      to.line(text);
+    };
+    if (block[1].name != all[1].name) to.line();
+    line("", [](const column& c) { return std::string{c.name}; });
+    for (const auto& [label, of] : rows) line(label, [&of = of](const column& c) { return of(*c.of); });
   }
 }
 
 void write_tail(page& to, const replay_sums& sums) {
+  if (!sums.cannot_tell.empty()) {
+    to.heading("WHAT THIS CAPTURE CANNOT TELL", "What the way it was taken leaves out of the figures above.");
+    for (const blind_spot& spot : sums.cannot_tell) to.line("- " + wrapped(spot.sentence, 2, std::min(to.on().width, longest_line)));
+  }
   if (!sums.warnings.empty()) {
     to.line();
     to.line("WARNINGS");
     for (const std::string& warning : sums.warnings) to.paragraph(one_line(warning), 2);
   }
-  to.line();
-  to.line("NOT MODELLED YET");
-  to.paragraph(what_is_not_modelled(), 2);
+  to.heading("NOT MODELLED", what_is_not_modelled());
 }
 
 }  // namespace
 
-std::string report_text(const replay_sums& sums, const replay_options& options) {
-  page to;
+std::string report_text(const replay_sums& sums, const std::vector<compared_sums>& compared, const replay_options& options,
+                        const screen& on) {
+  page to{on};
   write_head(to, sums, options);
+  write_compared(to, sums, compared);
   write_frames(to, sums);
   write_over_time(to, sums);
   write_connections(to, sums);
   write_refusals(to, sums);
   write_worst(to, sums);
   write_time_to_made(to, sums);
+  write_hardware(to, sums);
   write_tail(to, sums);
   return to.take();
 }

@@ -23,6 +23,18 @@
 
 namespace octep::tools {
 
+// What the numbers of one TCP sender show of what it sent.
+struct tcp_stream {
+  bool known = false;
+  u32 next = 0;         // the number behind the furthest byte
+  u64 shown = 0;        // bytes of payload that the capture has, repeated ones too
+  u64 skipped = 0;      // bytes that were passed over when the numbers went on
+  u32 acknowledged = 0;
+  bool acknowledges = false;   // `acknowledged` means something
+  bool progress = false;       // it acknowledged more than before
+  u16 longest_segment = 0;     // that it said it takes (the option of its SYN); 0: the capture does not have it
+};
+
 struct connection {
   sim::wide_tuple from_opener;  // as the opener's frames arrive
   instant first_frame;
@@ -31,6 +43,7 @@ struct connection {
   bool heard[2] = {false, false};  // opener, responder
   bool fin[2] = {false, false};
   bool reset = false;
+  tcp_stream streams[2];  // of the opener's bytes, of the responder's
 
   // What became of it.
   std::optional<instant> first_punted;

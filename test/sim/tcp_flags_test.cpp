@@ -13,7 +13,7 @@ tcp_flags flags_in(const bytes& frame) {
   const frame_view view{frame.data(), static_cast<u32>(frame.size()), static_cast<u32>(frame.size())};
   frame_facts facts;
   parse_ethernet(view, facts);
-  return tcp_flags_of(view, facts);
+  return tcp_segment_of(view, facts).flags;
 }
 
 RC_GTEST_PROP(TcpFlags, AreFoundBehindAnyHeaders, (u8 bits)) {
@@ -29,6 +29,33 @@ RC_GTEST_PROP(TcpFlags, AreFoundBehindAnyHeaders, (u8 bits)) {
                                 ip6({0x2001, 0xdb8, 0, 0, 0, 0, 0, 2}), 2);
     shape.extensions.assign(static_cast<usize>(*rc::gen::inRange(0, 3)), extension_header{60, 1});
     RC_ASSERT(flags_in(build_frame(t, shape)).bits == bits);
+  }
+}
+
+RC_GTEST_PROP(TcpSegment, HasTheNumbersOfItsHeader, (u32 sequence, u32 acknowledgement, u16 window)) {
+  frame_shape shape;
+  shape.sequence = sequence;
+  shape.acknowledgement = acknowledgement;
+  shape.window = window;
+  const bool v4 = *rc::gen::arbitrary<bool>();
+  if (v4) shape.option_words = static_cast<u8>(*rc::gen::inRange(0, 5));
+  if (!v4) shape.extensions.assign(static_cast<usize>(*rc::gen::inRange(0, 3)), extension_header{60, 1});
+  const u32 payload = *rc::gen::inRange<u32>(0, 1'400);
+  shape.payload = payload;
+  const bytes frame =
+      v4 ? build_frame(make_tuple(protocol::tcp, ip4(192, 0, 2, 1), 1, ip4(192, 0, 2, 2), 2), shape)
+         : build_frame(make_tuple(protocol::tcp, ip6({0x2001, 0xdb8, 0, 0, 0, 0, 0, 1}), 1, ip6({0x2001, 0xdb8, 0, 0, 0, 0, 0, 2}), 2), shape);
+  // As much of it as a short capture keeps: the payload's length is the header's word, not a count of bytes.
+  const u32 kept = *rc::gen::inRange<u32>(0, static_cast<u32>(frame.size()) + 1);
+  const bytes cut(frame.begin(), frame.begin() + kept);
+  const frame_view view{cut.data(), kept, static_cast<u32>(frame.size())};
+  frame_facts facts;
+  parse_ethernet(view, facts);
+  const tcp_segment s = tcp_segment_of(view, facts);
+  if (facts.why != reason::none) {
+    RC_ASSERT(s == tcp_segment{});
+  } else {
+    RC_ASSERT(s == (tcp_segment{{shape.tcp_flags}, true, sequence, payload, acknowledgement, window}));
   }
 }
 

@@ -1,4 +1,5 @@
 #include "tools/capture.hpp"
+#include "tools/observed_frame.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -200,9 +201,7 @@ RC_GTEST_PROP(Capture, AnyDamageIsReadRefusedOrReported, ()) {
   while ((ended = from->next(frame)) == capture::got::frame) {
     RC_ASSERT(last <= frame.at);
     last = frame.at;
-    frame_facts facts;
-    classify(frame, facts);
-    (void)tcp_flags_of(frame, facts);
+    (void)observe(frame);
     (void)link_source(frame);
   }
   RC_ASSERT((ended == capture::got::end) == from->message().empty());

@@ -1,3 +1,4 @@
+#include "sim/tcp_flags.hpp"
 #include "tools/link_type.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ seen look(const bytes& b, link_type link) {
   const captured_frame frame{{b.data(), static_cast<u32>(b.size()), static_cast<u32>(b.size())}, {}, link};
   seen s;
   classify(frame, s.facts);
-  s.flags = tcp_flags_of(frame, s.facts);
+  s.flags = sim::tcp_segment_of(frame.view, s.facts).flags.bits;
   s.source = link_source(frame);
   return s;
 }
@@ -102,7 +103,7 @@ TEST(LinkType, EveryHeaderMayBeCut) {
       frame_facts facts;
       classify(frame, facts);
       EXPECT_EQ(facts.why, reason::truncated) << static_cast<int>(link) << " " << n;
-      EXPECT_EQ(tcp_flags_of(frame, facts), 0);
+      EXPECT_EQ(sim::tcp_segment_of(frame.view, facts), sim::tcp_segment{});
       (void)link_source(frame);
     }
 }

@@ -67,7 +67,7 @@ struct bench {
 
   void take(const bytes& frame, u64 us = 0) {
     const u32 length = static_cast<u32>(frame.size());
-    loop.take({{frame.data(), length, length}, {us}, link_type::ethernet});
+    loop.take(observe({{frame.data(), length, length}, {us}, link_type::ethernet}));
     ++taken;
   }
   const fake_box::arrived& last() { return box.frames.back(); }

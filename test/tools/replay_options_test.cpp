@@ -107,6 +107,37 @@ TEST(ReplayOptions, NonsenseIsAnsweredWithOneLine) {
   }
 }
 
+TEST(ReplayOptions, ComparedBoxesDifferInWhatTheyAreCalledAfter) {
+  const replay_options o = accepted({"f", "--set", "poll_ms=500", "--slots", "1024", "--compare", "auto=0", "--compare-device", "--compare", "poll_ms=250"});
+  ASSERT_EQ(o.compared.size(), 3U);
+  EXPECT_EQ(o.compared[0].name, "auto=0");
+  EXPECT_EQ(o.compared[0].box.values[setting::auto_make], 0U);
+  EXPECT_EQ(o.compared[0].box.values[setting::poll_ms], 500U);
+  EXPECT_EQ(o.compared[1].name, "poll_ms=250");
+  EXPECT_EQ(o.compared[1].box.values[setting::poll_ms], 250U);
+  EXPECT_EQ(o.compared[2].name, "device xgs136");
+  EXPECT_STREQ(o.compared[2].box.device.name, "xgs136");
+  EXPECT_EQ(o.compared[2].box.values[setting::poll_ms], 500U);
+  EXPECT_EQ(o.compared[2].box.values[setting::run_gap_ms], xgs136.run_gap_ms);
+  for (const compared_box& each : o.compared) EXPECT_EQ(each.box.slots, 1'024U);
+  EXPECT_EQ(o.box.values[setting::auto_make], 1U);
+  EXPECT_EQ(accepted({"f", "--device", "xgs136", "--compare-device"}).compared.at(0).name, "device xgs3300");
+}
+
+TEST(ReplayOptions, ANatIsNamedByItsOutsideAddress) {
+  EXPECT_TRUE(accepted({"f", "--nat-of", "203.0.113.5"}).box.nat);
+  EXPECT_TRUE(accepted({"f", "--nat-of", "2001:db8::5"}).nat_of.has_value());
+  EXPECT_FALSE(accepted({"f"}).nat_of.has_value());
+}
+
+TEST(ReplayOptions, WhatCannotBeComparedOrPairedIsSaid) {
+  EXPECT_NE(complaint({"f", "--compare", "fast_mak=0"}).find("--compare fast_mak=0: there is no setting `fast_mak`; perhaps fast_make?"), std::string::npos);
+  EXPECT_NE(complaint({"f", "--compare", "poll_ms=0"}).find("poll_ms is a number from"), std::string::npos);
+  EXPECT_NE(complaint({"f", "--compare", "poll_ms"}).find("NAME=VALUE"), std::string::npos);
+  EXPECT_NE(complaint({"f", "--nat-of", "example.net"}).find("--nat-of example.net: an address"), std::string::npos);
+  EXPECT_NE(complaint({"f", "--why", "tcp:192.0.2.1:1-192.0.2.2:2", "--compare-device"}).find("one of them at a time"), std::string::npos);
+}
+
 TEST(ReplayOptions, HelpFitsATerminalAndNamesEveryOption) {
   const auto parsed = parse_replay_options({"--help"});
   const outcome& answer = std::get<outcome>(parsed);

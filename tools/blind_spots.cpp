@@ -1,0 +1,151 @@
+#include "tools/blind_spots.hpp"
+
+#include "tools/text.hpp"
+#include "tools/tuple_text.hpp"
+
+#include <octep/frame.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace octep::tools {
+namespace {
+
+// Ethernet's payload, and the longest that switches carry under the name of jumbo frames.
+constexpr u32 ordinary_packet = 1'500, jumbo_packet = 9'216;
+// What a sender may have on its way at the start is below this, so more without an answer was answered out of sight.
+constexpr u64 first_window = 65'536;
+
+u32 packet_length(const observed_frame& seen) {
+  const u8* const ip = seen.frame.view.bytes + seen.facts.network_offset;
+  return seen.facts.which == family::ipv4 ? u32{load_be16(ip + 2)} : ipv6_header_length + load_be16(ip + 4);
+}
+
+// The option of a SYN that says how long a segment may be (RFC 9293, 3.2); 0: not there, or not at hand.
+u16 longest_segment_told(const observed_frame& seen) {
+  constexpr u8 end_of_options = 0, no_operation = 1, maximum_segment_size = 2;
+  const u32 at = sim::tcp_header_at(seen.frame.view, seen.facts);
+  const u8* const bytes = seen.frame.view.bytes;
+  const u32 end = std::min(at + 4U * (bytes[at + 12] >> 4), seen.frame.view.at_hand());
+  for (u32 o = at + tcp_header_length; o + 1 < end && bytes[o] != end_of_options;) {
+    if (bytes[o] == no_operation) {
+      ++o;
+      continue;
+    }
+    if (bytes[o] == maximum_segment_size) return o + 4 <= end ? load_be16(bytes + o + 2) : u16{0};
+    o += std::max<u32>(bytes[o + 1], 2);
+  }
+  return 0;
+}
+
+void follow(tcp_stream& s, const observed_frame& seen) {
+  const sim::tcp_segment& tcp = seen.tcp;
+  if (tcp.flags.rst()) return;  // its numbers need not be anybody's
+  if (tcp.flags.syn()) s.longest_segment = longest_segment_told(seen);
+  const u32 end = tcp.end() + (tcp.flags.syn() ? 1 : 0) + (tcp.flags.fin() ? 1 : 0);
+  const auto ahead = [](u32 a, u32 b) { return static_cast<i32>(a - b); };
+  if (s.known && ahead(tcp.sequence, s.next) > 0) s.skipped += tcp.sequence - s.next;
+  if (!s.known || ahead(end, s.next) > 0) s.next = end;
+  s.known = true;
+  s.shown += tcp.length;
+  if (!tcp.flags.ack()) return;
+  if (s.acknowledges && ahead(tcp.acknowledgement, s.acknowledged) > 0) s.progress = true;
+  s.acknowledged = tcp.acknowledgement;
+  s.acknowledges = true;
+}
+
+}  // namespace
+
+void blind_spots::sighted(const sighting& how, bool left_out) {
+  paired_ += left_out ? 1 : 0;
+  again_ += how.is == sighting::kind::again ? 1 : 0;
+  if (how.is != sighting::kind::translated || left_out) return;
+  ++translated_;
+  const std::string from = how.outside.which == family::ipv4 ? address_text(how.outside.source[0]) : address_text(how.outside.source);
+  if (outside_.contains(from) || outside_.size() < most_outside) ++outside_[from];
+}
+
+void blind_spots::see(const observed_frame& seen, connection* of, u8 direction) {
+  short_snaps_ += seen.facts.why == reason::truncated ? 1 : 0;
+  const bool tcp = of != nullptr && of->from_opener.proto == protocol::tcp;
+  if (tcp) follow(of->streams[direction], seen);
+  const u32 length = seen.candidate() ? packet_length(seen) : 0;
+  const u16 takes = tcp ? of->streams[1 - direction].longest_segment : u16{0};
+  const bool merged = seen.facts.why == reason::superframe || (takes != 0 ? seen.tcp.length > takes : length > jumbo_packet);
+  if (merged) {
+    ++merged_;
+    merged_longest_ = std::max<u64>(merged_longest_, seen.frame.view.wire_length);
+  } else if (length > ordinary_packet && takes == 0) {
+    ++long_;
+  }
+}
+
+void blind_spots::over(const connection& c) {
+  no_syn_ += c.picked_up ? 1 : 0;
+  if (c.from_opener.proto != protocol::tcp) return;
+  const tcp_stream &a = c.streams[0], &b = c.streams[1];
+  if (c.heard[0] != c.heard[1]) {
+    const tcp_stream& only = c.heard[0] ? a : b;
+    one_way_ += only.progress || only.shown > first_window ? 1 : 0;
+  }
+  const u64 skipped = a.skipped + b.skipped;
+  if (skipped >= first_window && skipped > a.shown + b.shown) {
+    ++skipping_;
+    skipped_bytes_ += skipped;
+  }
+}
+
+std::vector<blind_spot> blind_spots::found(u64 went_back) const {
+  std::vector<blind_spot> all;
+  const auto add = [&all](const char* what, u64 n, std::string sentence) {
+    if (n != 0) all.push_back({what, n, std::move(sentence)});
+  };
+  const auto counted = [](u64 n, const char* one, const char* more) {
+    return n == 1 ? std::string{"One "} + one : fmt::format("{} {}", grouped(n), more);
+  };
+
+  add("short_snap", short_snaps_,
+      counted(short_snaps_, "frame was captured without its whole headers: its", "frames were captured without their whole headers: their") +
+          " connection is not known. A snap length of 128 keeps them (tcpdump -s 128).");
+  add("superframe", merged_,
+      counted(merged_, "frame is", "frames are") +
+          fmt::format(" longer than the wire carries, up to {} bytes: the host had put several together, or not yet cut them. There "
+                      "were more frames than are counted; the bytes are right. Switch it off to capture: on Linux `ethtool -K IF gro "
+                      "off lro off gso off tso off`, on FreeBSD `ifconfig IF -lro -tso`.",
+                      grouped(merged_longest_)));
+  add("long_frame", long_,
+      counted(long_, "frame carries", "frames carry") +
+          " more than 1,500 bytes, and nothing says whether as jumbo frames or as several that the host put together.");
+  add("seen_twice", again_,
+      counted(again_, "frame is", "frames are") +
+          " the same packet once more within a second: the capture saw more than one interface, or a mirror port told both its ways. "
+          "Such frames count twice. Capture on one interface.");
+  if (translated_ != 0) {
+    const auto most = std::max_element(outside_.begin(), outside_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    add("nat_sides", translated_,
+        counted(translated_, "frame is", "frames are") +
+            fmt::format(" another one behind a NAT, most from {0}: both its sides are here, and a connection counts twice. `--nat-of {0}` "
+                        "pairs them.",
+                        most->first));
+  }
+  add("no_syn", no_syn_,
+      counted(no_syn_, "TCP connection was", "TCP connections were") +
+          " open before the capture began: who opened one is a guess, and its time to made begins with the capture.");
+  add("one_way", one_way_,
+      counted(one_way_, "TCP connection is", "TCP connections are") +
+          " here in one direction only, which answers what is not here. Hardware is told both directions at once, so a box that sees "
+          "both could make what this replay cannot.");
+  add("clock_back", went_back,
+      counted(went_back, "frame is stamped earlier than the one before it, and counts at that one's time.",
+              "frames are stamped earlier than one before them, and count at that one's time.") +
+          " Two clocks or several queues wrote this capture, so what is close together may stand in another order than it came.");
+  add("offloaded", skipping_,
+      counted(skipping_, "TCP connection goes", "TCP connections go") +
+          fmt::format(" on by {} bytes that are not here, more than are: the capture lost them, or a box that already offloads carried "
+                      "them past it. Switch its offload off to capture, or capture in front of it.",
+                      grouped(skipped_bytes_)));
+  return all;
+}
+
+}  // namespace octep::tools

@@ -1,0 +1,46 @@
+// Frames that a capture shows a second time: as they were, one hop further, or behind a NAT.
+//
+//   source ─┐
+//           ├─ the same      the same packet again                       again
+//   print ──┘  another one   the opener's packet behind its translation  translated
+//   destination, numbers, length and the payload's first bytes: what neither a hop nor a source NAT changes
+//
+// What it is: the prints of the last candidates, each for a second at most. A second sight needs the same IPv4 identification, or
+// none to compare and a sender that could not have sent again so soon; a translated one needs a TTL that is one less or more.
+// What it refuses: growing, and certainty: two frames that share a place forget each other.
+// Concurrency: one thread.
+#pragma once
+
+#include "tools/observed_frame.hpp"
+
+#include <vector>
+
+namespace octep::tools {
+
+struct sighting {
+  enum class kind : u8 { first, again, translated };
+  kind is = kind::first;
+  // Translated: the opener's tuples before the NAT and behind it. One of them is the frame's own, by the TTL.
+  sim::wide_tuple inside, outside;
+};
+
+class sightings {
+ public:
+  // Of a candidate, in the order of the capture.
+  [[nodiscard]] sighting look(const observed_frame& seen);
+
+ private:
+  struct entry {
+    u64 print = 0;
+    sim::wide_tuple tuple;
+    instant at;
+    u16 id = 0;
+    u8 ttl = 0;
+    bool used = false;
+  };
+  static constexpr usize places = 4'096;
+
+  std::vector<entry> entries_ = std::vector<entry>(places);
+};
+
+}  // namespace octep::tools
