@@ -57,10 +57,9 @@ void follow(tcp_stream& s, const observed_frame& seen) {
 
 }  // namespace
 
-void blind_spots::sighted(const sighting& how, bool left_out) {
-  paired_ += left_out ? 1 : 0;
+void blind_spots::sighted(const sighting& how) {
   again_ += how.is == sighting::kind::again ? 1 : 0;
-  if (how.is != sighting::kind::translated || left_out) return;
+  if (how.is != sighting::kind::translated) return;
   ++translated_;
   const std::string from = how.outside.which == family::ipv4 ? address_text(how.outside.source[0]) : address_text(how.outside.source);
   if (outside_.contains(from) || outside_.size() < most_outside) ++outside_[from];

@@ -25,8 +25,8 @@ struct blind_spot {
 
 class blind_spots {
  public:
-  // A candidate's sight; `left_out`: the replay passes it over, paired with one that it has.
-  void sighted(const sighting& how, bool left_out);
+  // A candidate's sight.
+  void sighted(const sighting& how);
   // Every frame of the replay; `of`: its connection, if it has one.
   void see(const observed_frame& seen, connection* of, u8 direction);
   // A connection is over.
@@ -40,7 +40,7 @@ class blind_spots {
   u64 merged_ = 0, merged_longest_ = 0;
   u64 long_ = 0;
   u64 again_ = 0;
-  u64 translated_ = 0, paired_ = 0;
+  u64 translated_ = 0;
   u64 no_syn_ = 0;
   u64 one_way_ = 0;
   u64 skipping_ = 0, skipped_bytes_ = 0;

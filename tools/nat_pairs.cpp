@@ -6,9 +6,12 @@ nat_pairs::nat_pairs(const any_address& outside)
     : which_{std::holds_alternative<address4>(outside) ? family::ipv4 : family::ipv6},
       outside_{std::visit([](const auto& a) { return sim::widen(a); }, outside)} {}
 
+bool nat_pairs::joins(const sighting& how) const {
+  return how.is == sighting::kind::translated && how.outside.which == which_ && how.outside.source == outside_;
+}
+
 bool nat_pairs::leaves_out(const observed_frame& seen, const sighting& how) {
-  if (how.is == sighting::kind::translated && how.outside.which == which_ && how.outside.source == outside_)
-    paired_[place(how.outside)] = how.outside;
+  if (joins(how)) paired_[place(how.outside)] = how.outside;
   const sim::wide_tuple tuple = seen.tuple();
   if (tuple.which != which_) return false;
   const bool leaves = tuple.source == outside_;

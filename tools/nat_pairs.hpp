@@ -20,6 +20,8 @@ class nat_pairs {
  public:
   explicit nat_pairs(const any_address& outside);
 
+  // A sight of both sides of this NAT.
+  [[nodiscard]] bool joins(const sighting& how) const;
   // A candidate and its sight; true: it is left out.
   [[nodiscard]] bool leaves_out(const observed_frame& seen, const sighting& how);
 

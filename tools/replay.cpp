@@ -150,9 +150,8 @@ outcome replay_command(const arguments& given) {
     const observed_frame seen = observe(frame);
     if (seen.candidate()) {
       const sighting how = sights.look(seen);
-      const bool second = pairs && pairs->leaves_out(seen, how);
-      blind.sighted(how, second);
-      if (second) {
+      if (!pairs || !pairs->joins(how)) blind.sighted(how);
+      if (pairs && pairs->leaves_out(seen, how)) {
         ++left_out;
         left_out_bytes += frame.view.wire_length;
         continue;

@@ -76,8 +76,9 @@ void write_head(page& to, const replay_sums& sums, const replay_options& options
   to.line(fmt::format("  {} frame{}, {} bytes on the wire, {}", grouped(frames), plural(frames),
                       grouped(sums.bytes + sums.left_out_bytes), long_duration(sums.seconds)));
   if (options.nat_of)
-    to.line(fmt::format("  {} of them, {} bytes, are others behind the NAT of {}, and left out", grouped(sums.left_out),
-                        grouped(sums.left_out_bytes), std::visit([](const auto& a) { return address_text(a); }, *options.nat_of)));
+    to.paragraph(fmt::format("{} of them, {} bytes, are others behind the NAT of {}: left out", grouped(sums.left_out),
+                             grouped(sums.left_out_bytes), std::visit([](const auto& a) { return address_text(a); }, *options.nat_of)),
+                 2);
   to.line(fmt::format("  through a model {}: {} slots of {} places, by {}, hash {}, {}", box.device.name,
                       box.slots, box.places, name(sim::appliance::choice_of(box)), sim::name(box.hash), box.nat ? "NAT" : "no NAT"));
 }

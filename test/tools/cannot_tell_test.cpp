@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <pcap/pcap.h>
 
 #include <map>
 #include <string>
@@ -272,6 +273,40 @@ TEST(CannotTell, TheShippedCapturesSayWhatIsTrueOfThem) {
     EXPECT_FALSE(told(r).contains("seen_twice")) << file;
     EXPECT_EQ(told(r).at("no_syn"), 1U) << file;
   }
+}
+
+// The two files of this repository as one, in the order of their stamps.
+bytes both_shipped_sides() {
+  std::multimap<std::pair<u32, u32>, bytes> records;
+  for (const char* const file : {"lan-nat.pcapng", "wan-nat.pcapng"}) {
+    char why[PCAP_ERRBUF_SIZE] = "";
+    const std::string path = std::string{OCTEP_SOURCE_DIR} + "/test/captures/" + file;
+    pcap_t* const reader = pcap_open_offline(path.c_str(), why);
+    EXPECT_NE(reader, nullptr) << why;
+    pcap_pkthdr* header = nullptr;
+    const u_char* at = nullptr;
+    while (pcap_next_ex(reader, &header, &at) == 1) {
+      const u32 seconds = static_cast<u32>(header->ts.tv_sec), us = static_cast<u32>(header->ts.tv_usec);
+      records.emplace(std::pair{seconds, us},
+                      joined(pcap_record_header(seconds, us, header->caplen, header->len), bytes(at, at + header->caplen)));
+    }
+    pcap_close(reader);
+  }
+  bytes all = pcap_header();
+  for (const auto& [stamp, record] : records) append(all, record);
+  return all;
+}
+
+TEST(CannotTell, BothShippedSidesPairedAreTheInside) {
+  const bytes both = both_shipped_sides();
+  EXPECT_GT(told(report_of(both)).at("nat_sides"), 2'000U);
+  const json paired = report_of(both, {"--nat-of", "198.51.100.1"});
+  const json inside = json::parse(replay_command({"--json", "--nat", std::string{OCTEP_SOURCE_DIR} + "/test/captures/lan-nat.pcapng"}).out);
+  EXPECT_FALSE(told(paired).contains("nat_sides"));
+  EXPECT_EQ(paired["connections"]["seen"], inside["connections"]["seen"]);
+  EXPECT_EQ(paired["connections"]["made"], inside["connections"]["made"]);
+  EXPECT_EQ(paired["frames"]["forwarded"], inside["frames"]["forwarded"]);
+  EXPECT_EQ(paired["frames"]["forwarded_bytes"], inside["frames"]["forwarded_bytes"]);
 }
 
 }  // namespace
