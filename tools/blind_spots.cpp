@@ -130,7 +130,8 @@ std::vector<blind_spot> blind_spots::found(u64 went_back) const {
   }
   add("no_syn", no_syn_,
       counted(no_syn_, "TCP connection was", "TCP connections were") +
-          " open before the capture began: who opened one is a guess, and its time to made begins with the capture.");
+          fmt::format(" open before the capture began: who opened {0} is a guess, and time to made begins with the capture.",
+                      no_syn_ == 1 ? "it" : "them"));
   add("one_way", one_way_,
       counted(one_way_, "TCP connection is", "TCP connections are") +
           " here in one direction only, which answers what is not here. Hardware is told both directions at once, so a box that sees "

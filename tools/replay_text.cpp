@@ -81,6 +81,8 @@ void write_head(page& to, const replay_sums& sums, const replay_options& options
                  2);
   to.line(fmt::format("  through a model {}: {} slots of {} places, by {}, hash {}, {}", box.device.name,
                       box.slots, box.places, name(sim::appliance::choice_of(box)), sim::name(box.hash), box.nat ? "NAT" : "no NAT"));
+  const usize n = sums.cannot_tell.size();
+  if (n != 0) to.line(fmt::format("  {} thing{} that this capture cannot tell {} at the end", n, plural(n), n == 1 ? "is" : "are"));
 }
 
 void write_frames(page& to, const replay_sums& sums) {
@@ -114,16 +116,19 @@ void write_over_time(page& to, const replay_sums& sums) {
   if (sums.over_time.size() < 2) return;
   const std::vector<time_span> spans = sums.over_time.by(in_one);
   const std::string each = duration(sums.over_time.length().count * in_one);
-  to.heading("OVER TIME", fmt::format("A character for each {}, of the most that any of them had.", each));
+  to.heading("OVER TIME", fmt::format("A character for each {}, of the most that any of them had; share: forwarded, of what came in that time.", each));
+  const auto line = [&](const char* label, const auto& part, const auto& whole) {
+    std::string bar;
+    for (const time_span& s : spans) bar += step_of(part(s), whole(s), to.on().utf8);
+    to.line(fmt::format("  {:<9} |{}|", label, bar));
+  };
   const auto lines = [&](const char* what, u64 time_span::*forwarded, u64 time_span::*punted) {
     u64 most = 1;
     for (const time_span& s : spans) most = std::max(most, s.*forwarded + s.*punted);
     to.line(fmt::format("  {}, up to {}", what, grouped(most)));
-    for (const auto& [label, of] : {std::pair{"forwarded", forwarded}, std::pair{"punted", punted}}) {
-      std::string bar;
-      for (const time_span& s : spans) bar += step_of(s.*of, most, to.on().utf8);
-      to.line(fmt::format("  {:<9} |{}|", label, bar));
-    }
+    line("forwarded", [&](const time_span& s) { return s.*forwarded; }, [&](const time_span&) { return most; });
+    line("punted", [&](const time_span& s) { return s.*punted; }, [&](const time_span&) { return most; });
+    line("share", [&](const time_span& s) { return s.*forwarded; }, [&](const time_span& s) { return s.*forwarded + s.*punted; });
   };
   lines("bytes", &time_span::forwarded_bytes, &time_span::punted_bytes);
   lines("frames", &time_span::forwarded, &time_span::punted);
@@ -209,9 +214,9 @@ void write_time_to_made(page& to, const replay_sums& sums) {
   const auto buckets = times.powers_of_two();
   for (const auto& bucket : buckets) most = std::max(most, bucket.count);
   for (const auto& bucket : buckets) {
-    const u64 length = (bucket.count * longest_bar + most - 1) / most;
-    to.line(fmt::format("  {:>9} to {:>9} ms {:>9}  {}", grouped(bucket.from_ms), grouped(bucket.below_ms),
-                        grouped(bucket.count), std::string(length, '#')));
+    std::string bar;
+    for (u64 n = (bucket.count * longest_bar + most - 1) / most; n != 0; --n) bar += step_of(1, 1, to.on().utf8);
+    to.line(fmt::format("  {:>9} to {:>9} ms {:>9}  {}", grouped(bucket.from_ms), grouped(bucket.below_ms), grouped(bucket.count), bar));
   }
 }
 
