@@ -32,7 +32,7 @@ std::string mark(u32 track, const std::string& name, instant at, const std::stri
 }  // namespace
 
 trace::trace(output_file& to) : to_{&to} {
-  to.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+  to.write("[");
   put(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"octep"}})");
   name_track(polls, "polls");
   name_track(runs, "runs");
@@ -130,7 +130,7 @@ void trace::finish(instant at) {
   if (in_run_) put(span_of(runs, "run", run_began_, at));
   for (const auto& [key, tuple] : held_) put(of_connection('e', key, tuple, at));
   held_.clear();
-  to_->write("\n]}\n");
+  to_->write("\n]\n");
 }
 
 }  // namespace octep::tools

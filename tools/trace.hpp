@@ -8,6 +8,7 @@
 //   not made      a mark each refused attempt, with its reason
 //   holds         from the hold's begin to its end
 //
+// The array form, an event a line: its reader does without the closing bracket, so what a killed replay left behind is a trace too.
 // Times are microseconds since the capture's first frame. What it refuses: memory. Every event is written as it comes, but for
 // the counters of the 10 ms at hand and the spans that are open.
 // Concurrency: one thread.
