@@ -24,15 +24,6 @@ const char* const not_modelled =
     "The firewall's own rules, tunnels, and what a device hands up for its length or its last hop: everything may pass, and every "
     "way out takes every frame.";
 
-void add_warnings(replay_sums& sums, const capture& from, bool cut) {
-  if (cut) sums.warnings.push_back(from.message());
-  const u64 n = from.overlong();
-  if (n == 1) sums.warnings.emplace_back("one record holds more bytes than it says the frame had; the rest is not looked at");
-  if (n > 1)
-    sums.warnings.push_back(
-        fmt::format("{} records hold more bytes than they say their frames had; the rest is not looked at", grouped(n)));
-}
-
 // A box and what came of the frames that went through it.
 struct lane {
   std::string name;
@@ -59,6 +50,68 @@ std::optional<std::string> contradiction_in(const std::vector<lane>& lanes, u64 
   for (const lane& each : lanes)
     if (auto law = each.loop->contradicts(taken)) return "octep contradicts itself: " + *law;
   return {};
+}
+
+// What became of reading.
+struct reading {
+  capture::got ended = capture::got::end;
+  bool interrupted = false;
+  instant last;  // the last frame's
+  u64 taken = 0;
+  u64 left_out = 0, left_out_bytes = 0;
+  std::optional<std::string> broken;  // a law that does not hold
+};
+
+reading read_through(capture& from, const replay_options& options, const std::vector<lane>& lanes, blind_spots& blind) {
+  sightings sights;
+  std::optional<nat_pairs> pairs;
+  if (options.nat_of) pairs.emplace(*options.nat_of);
+  const interrupt_watch stop;
+  progress bar{stderr, from.size()};
+  captured_frame frame;
+  reading r;
+  while (!stop.asked() && (r.ended = from.next(frame)) == capture::got::frame) {
+    if (options.at && *options.at < frame.at) break;
+    r.last = frame.at;
+    bar.at(from.frames(), from.position());
+    const observed_frame seen = observe(frame);
+    if (seen.candidate()) {
+      const sighting how = sights.look(seen);
+      if (!pairs || !pairs->joins(how)) blind.sighted(how);
+      if (pairs && pairs->leaves_out(seen, how)) {
+        ++r.left_out;
+        r.left_out_bytes += frame.view.wire_length;
+        continue;
+      }
+    }
+    for (const lane& each : lanes) each.loop->take(seen);
+    ++r.taken;
+    // The models' laws take time to ask, so they are asked at every doubling.
+    if (is_power_of_two(r.taken)) r.broken = contradiction_in(lanes, r.taken);
+    if (r.broken) break;
+  }
+  // A read that waited for a pipe was broken off, which libpcap takes for an error of the file.
+  r.interrupted = stop.asked();
+  return r;
+}
+
+void add_warnings(replay_sums& sums, const capture& from, const reading& read) {
+  if (read.interrupted) sums.warnings.emplace_back("interrupted: this is the report of what was read until then");
+  if (read.ended == capture::got::cut && !read.interrupted) sums.warnings.push_back(from.message());
+  const u64 n = from.overlong();
+  if (n == 1) sums.warnings.emplace_back("one record holds more bytes than it says the frame had; the rest is not looked at");
+  if (n > 1)
+    sums.warnings.push_back(
+        fmt::format("{} records hold more bytes than they say their frames had; the rest is not looked at", grouped(n)));
+}
+
+// The story hears of the loop's events and frames, beside whoever heard of them before.
+void listen(replay_why& story, replay_loop& loop) {
+  loop.on_event = [&story, also = loop.on_event](const event& e) {
+    story.hear(e);
+    if (also) also(e);
+  };
+  loop.on_tuple = [&story](const sim::wide_tuple& t, bool forwarded) { story.frame(t, forwarded); };
 }
 
 // What a replay writes beside its report, if it was asked to.
@@ -123,69 +176,31 @@ outcome replay_command(const arguments& given) {
   if (const std::string wrong = beside.open(options); !wrong.empty()) return refused(status_input, wrong);
   beside.listen_to(first);
   std::optional<replay_why> story;
-  if (options.why) {
-    story.emplace(*options.why);
-    first.on_event = [&story, also = first.on_event](const event& e) {
-      story->hear(e);
-      if (also) also(e);
-    };
-    first.on_tuple = [&story](const sim::wide_tuple& t, bool forwarded) { story->frame(t, forwarded); };
-  }
+  if (options.why) listen(story.emplace(*options.why), first);
   blind_spots blind;
   first.watch = &blind;
-  sightings sights;
-  std::optional<nat_pairs> pairs;
-  if (options.nat_of) pairs.emplace(*options.nat_of);
 
-  const interrupt_watch stop;
-  progress bar{stderr, from->size()};
-  captured_frame frame;
-  capture::got got = capture::got::end;
-  instant last;
-  u64 taken = 0, left_out = 0, left_out_bytes = 0;
-  while (!stop.asked() && (got = from->next(frame)) == capture::got::frame) {
-    if (options.at && *options.at < frame.at) break;
-    last = frame.at;
-    bar.at(from->frames(), from->position());
-    const observed_frame seen = observe(frame);
-    if (seen.candidate()) {
-      const sighting how = sights.look(seen);
-      if (!pairs || !pairs->joins(how)) blind.sighted(how);
-      if (pairs && pairs->leaves_out(seen, how)) {
-        ++left_out;
-        left_out_bytes += frame.view.wire_length;
-        continue;
-      }
-    }
-    for (const lane& each : lanes) each.loop->take(seen);
-    ++taken;
-    // The models' laws take time to ask, so they are asked at every doubling.
-    if (!is_power_of_two(taken)) continue;
-    if (const auto law = contradiction_in(lanes, taken)) return refused(status_broken, *law);
-  }
-  bar.clear();
-  // A read that waited for a pipe was broken off, which libpcap takes for an error of the file.
-  const bool interrupted = stop.asked();
-  if (got == capture::got::bad && !interrupted) return refused(status_input, from->message());
-
+  reading read = read_through(*from, options, lanes, blind);
+  if (read.broken) return refused(status_broken, *read.broken);
+  if (read.ended == capture::got::bad && !read.interrupted) return refused(status_input, from->message());
   if (options.at) {
-    last = *options.at;
-    for (const lane& each : lanes) each.box->advance(last);
+    read.last = *options.at;
+    for (const lane& each : lanes) each.box->advance(read.last);
   }
   replay_sums& sums = first.finish();
   std::vector<compared_sums> compared;
   for (usize i = 1; i < lanes.size(); ++i) compared.push_back({lanes[i].name, lanes[i].loop->finish()});
-  if (const auto law = contradiction_in(lanes, taken)) return refused(status_broken, *law);
+  if (const auto law = contradiction_in(lanes, read.taken)) return refused(status_broken, *law);
   sums.seconds = from->seconds();
-  sums.interrupted = interrupted;
-  sums.left_out = left_out;
-  sums.left_out_bytes = left_out_bytes;
+  sums.interrupted = read.interrupted;
+  sums.left_out = read.left_out;
+  sums.left_out_bytes = read.left_out_bytes;
   sums.cannot_tell = blind.found(from->went_back());
-  if (interrupted) sums.warnings.push_back("interrupted: this is the report of what was read until then");
-  add_warnings(sums, *from, got == capture::got::cut && !interrupted);
-  if (const std::string wrong = beside.keep(last); !wrong.empty()) return refused(status_input, wrong);
-  const int status = interrupted ? status_interrupted : status_done;
-  if (story) return {status, options.json ? story->json(last) : story->text(last), {}};
+  add_warnings(sums, *from, read);
+
+  if (const std::string wrong = beside.keep(read.last); !wrong.empty()) return refused(status_input, wrong);
+  const int status = read.interrupted ? status_interrupted : status_done;
+  if (story) return {status, options.json ? story->json(read.last) : story->text(read.last), {}};
   outcome answer{status, options.json ? report_json(sums, compared, options) : report_text(sums, compared, options, screen_of(stdout)), {}};
   for (const std::string& warning : sums.warnings) answer.complaints.push_back("warning: " + warning);
   return answer;
