@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
 #include <set>
 #include <sstream>
@@ -294,6 +296,29 @@ TEST(Replay, WhyNotIsRankedByBytesAndSaysTheRankByFrames) {
   EXPECT_EQ(frames, "3");
   EXPECT_EQ(rank, "2");
   EXPECT_EQ(connections, "1");
+}
+
+// A hostile file may say anything; octep may not crash, contradict itself, or print by halves.
+RC_GTEST_PROP(Replay, AnyDamageIsReportedOrRefused, ()) {
+  static const bytes whole = conversation(30);
+  bytes damaged = whole;
+  // Behind the file's own head, which other tests damage.
+  const int hits = *rc::gen::inRange(1, 20);
+  for (int i = 0; i < hits; ++i) damaged[*rc::gen::inRange<usize>(24, damaged.size())] = *rc::gen::arbitrary<u8>();
+  damaged.resize(*rc::gen::inRange<usize>(24, damaged.size() + 1));
+  const arguments options = *rc::gen::element(arguments{}, arguments{"--nat"}, arguments{"--nat-of", "192.0.2.10"}, arguments{"--compare-device"},
+                                              arguments{"--set", "ipv6=1"},
+                                              arguments{"--why", "tcp:192.0.2.10:40000-198.51.100.2:443"});
+  const outcome text = replayed(damaged, options);
+  arguments as_json = options;
+  as_json.emplace_back("--json");
+  const outcome object = replayed(damaged, as_json);
+  RC_ASSERT(text.status == object.status);
+  RC_ASSERT(text.status == status_done || text.status == status_input);
+  RC_ASSERT(text.out.empty() == (text.status == status_input));
+  RC_ASSERT(object.out.empty() == text.out.empty());
+  if (text.status == status_input) RC_ASSERT(text.complaints.size() == 1U);
+  if (!object.out.empty()) RC_ASSERT(json::parse(object.out).is_object());
 }
 
 TEST(Replay, TheReportFitsEightyColumnsAndExplainsItsReasons) {
