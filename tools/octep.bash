@@ -17,12 +17,12 @@ _octep() {
         sed -n 's/^  \([a-z][a-z0-9_]*\) (from .*/\1/p')" -- "$word")
       compopt -o nospace 2> /dev/null
       return ;;
-    --trace | --csv) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    --trace | --csv | --html) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
     --write) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
     --slots | --places | --seed | --nat-of | --why | --at | --connections | --find | --self) return ;;
   esac
   case $command in
-    replay) options="--help --device --set --slots --places --choice --hash --seed --nat --nat-of --compare --compare-device --trace --csv --why --at --json" ;;
+    replay) options="--help --device --set --slots --places --choice --hash --seed --nat --nat-of --compare --compare-device --trace --csv --html --why --at --json" ;;
     slot) options="--help --hash --seed --slots --connections --find --self --json" ;;
     definitions) options="--help --write" ;;
     help) mapfile -t COMPREPLY < <(compgen -W "replay slot definitions settings" -- "$word"); return ;;

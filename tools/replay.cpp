@@ -5,6 +5,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/nat_pairs.hpp"
 #include "tools/progress.hpp"
+#include "tools/replay_html.hpp"
 #include "tools/replay_loop.hpp"
 #include "tools/replay_why.hpp"
 #include "tools/sightings.hpp"
@@ -13,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -122,6 +124,10 @@ class side_files {
     std::string error;
     if (!options.trace.empty() && !(trace_file_ = output_file::create(options.trace, error))) return "--trace " + error;
     if (!options.csv.empty() && !(csv_file_ = output_file::create(options.csv, error))) return "--csv " + error;
+    if (!options.html.empty() && !has_charts())
+      return "--html " + options.html + ": this octep was built without its charting library; build it again where CMake reaches the npm "
+             "registry, or with OCTEP_CHART_JS=FILE";
+    if (!options.html.empty() && !(html_file_ = output_file::create(options.html, error))) return "--html " + error;
     if (trace_file_) trace_.emplace(*trace_file_);
     if (csv_file_) csv_.emplace(*csv_file_);
     return {};
@@ -133,9 +139,11 @@ class side_files {
     }
     if (csv_) loop.on_over = [this](const connection& c) { csv_->add(c); };
   }
-  // Empty: all of it is written.
-  [[nodiscard]] std::string keep(instant end) {
+  // Empty: all of it is written. `page` makes the report's page, if one was asked for.
+  [[nodiscard]] std::string keep(instant end, const std::function<std::string()>& page) {
     std::string error;
+    if (html_file_) html_file_->write(page());
+    if (html_file_ && !html_file_->keep(error)) return "--html " + error;
     if (trace_) trace_->finish(end);
     if (trace_file_ && !trace_file_->keep(error)) return "--trace " + error;
     if (csv_file_ && !csv_file_->keep(error)) return "--csv " + error;
@@ -143,7 +151,7 @@ class side_files {
   }
 
  private:
-  std::optional<output_file> trace_file_, csv_file_;
+  std::optional<output_file> trace_file_, csv_file_, html_file_;
   std::optional<trace> trace_;
   std::optional<connections_csv> csv_;
 };
@@ -198,7 +206,10 @@ outcome replay_command(const arguments& given) {
   sums.cannot_tell = blind.found(from->went_back());
   add_warnings(sums, *from, read);
 
-  if (const std::string wrong = beside.keep(read.last); !wrong.empty()) return refused(status_input, wrong);
+  const auto page = [&] {
+    return report_html(report_json(sums, compared, options), report_text(sums, compared, options, {}), options.file);
+  };
+  if (const std::string wrong = beside.keep(read.last, page); !wrong.empty()) return refused(status_input, wrong);
   const int status = read.interrupted ? status_interrupted : status_done;
   if (story) return {status, options.json ? story->json(read.last) : story->text(read.last), {}};
   outcome answer{status, options.json ? report_json(sums, compared, options) : report_text(sums, compared, options, screen_of(stdout)), {}};

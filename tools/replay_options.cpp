@@ -32,6 +32,7 @@ struct raw_options {
   std::optional<std::string> seed;
   std::string trace;
   std::string csv;
+  std::string html;
   std::optional<std::string> why;
   std::optional<std::string> at;
   std::optional<std::string> nat_of;
@@ -211,6 +212,7 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   app.add_flag("--compare-device", raw.compare_device, "a column beside: through the other device");
   option("--trace", raw.trace, "FILE", "write a trace for Perfetto or chrome://tracing");
   option("--csv", raw.csv, "FILE", "write a line a connection");
+  option("--html", raw.html, "FILE", "write the report as one page with charts");
   option("--why", raw.why, "TUPLE", "say why this connection is, or is not, in hardware");
   option("--at", raw.at, "SECONDS", "as it is so long after the first frame; with --why");
   app.add_flag("--json", raw.json, "print one JSON object");
@@ -227,6 +229,7 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   options.json = raw.json;
   options.trace = raw.trace;
   options.csv = raw.csv;
+  options.html = raw.html;
   if (raw.why) {
     std::string error;
     options.why = parse_tuple(*raw.why, error);

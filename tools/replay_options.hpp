@@ -28,6 +28,7 @@ struct replay_options {
   bool json = false;
   std::string trace;  // a file to write, or nothing
   std::string csv;
+  std::string html;
   std::optional<any_tuple> why;  // the story of this one instead of the report
   std::optional<instant> at;     // as it is then; nothing: at the capture's end
 };
