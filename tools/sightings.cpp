@@ -41,10 +41,13 @@ u64 payload_print(const observed_frame& seen, u32 packet_length) {
 }
 
 u64 print_of(const observed_frame& seen, const sim::wide_tuple& t, const packet& p) {
-  u64 h = sim::scatter(static_cast<u64>(t.proto), p.length);
-  for (const u32 word : t.destination) h = sim::scatter(h, word);
   // An echo's one word is its identifier, which a NAT may change.
-  if (!is_echo(t.proto)) h = sim::scatter(h, t.destination_word());
+  const u64 port = is_echo(t.proto) ? 0 : t.destination_word();
+  u64 h = sim::scatter(u64{p.length} << 32 | port << 8 | static_cast<u8>(t.proto), t.destination[0]);
+  if (t.which == family::ipv6) {
+    h = sim::scatter(h, u64{t.destination[1]} << 32 | t.destination[2]);
+    h = sim::scatter(h, t.destination[3]);
+  }
   if (t.proto != protocol::tcp) return sim::scatter(sim::scatter(h, p.id), payload_print(seen, p.length));
   h = sim::scatter(h, u64{seen.tcp.sequence} << 32 | seen.tcp.acknowledgement);
   return sim::scatter(h, u64{seen.tcp.window} << 8 | seen.tcp.flags.bits);
@@ -60,7 +63,7 @@ sighting sightings::look(const observed_frame& seen) {
   const u64 print = print_of(seen, tuple, p);
   entry& e = entries_[print % places];
   sighting said;
-  if (e.used && e.print == print && seen.frame.at.since(e.at) <= longest) {
+  if (e.used && e.print == print && e.tuple.destination == tuple.destination && seen.frame.at.since(e.at) <= longest) {
     const bool says_something = tuple.proto != protocol::tcp || seen.tcp.length != 0 || seen.tcp.flags.syn() || seen.tcp.flags.fin();
     const bool same = p.id == e.id && (p.id != 0 || (says_something && seen.frame.at.since(e.at) <= too_soon_to_repeat));
     const bool from_same = tuple.source == e.tuple.source && tuple.ports == e.tuple.ports;
