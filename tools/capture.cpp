@@ -42,6 +42,14 @@ std::string looks_like(int first_byte) {
   }
 }
 
+// What to do about a record that libpcap refuses, where there is something: its words are the only name that it has for them.
+std::string way_around(const std::string& why) {
+  if (why.find("different from the snapshot length") != std::string::npos) return "; `editcap -F pcap FILE OUT` writes a file of one";
+  if (why.find("different from the type of the first") != std::string::npos)
+    return "; a file of one link type can be read, so capture on one of these interfaces at a time";
+  return {};
+}
+
 std::string name_of_link(int datalink) {
   const char* const name = pcap_datalink_val_to_name(datalink);
   const char* const what = pcap_datalink_val_to_description(datalink);
@@ -97,8 +105,9 @@ capture::got capture::next(captured_frame& frame) {
   if (said != 1) {
     std::FILE* const file = pcap_file(reader_.get());
     const bool at_end = file != nullptr && std::feof(file) != 0;
+    const std::string why = pcap_geterr(reader_.get());
     message_ = at_end ? fmt::format("{}: the file is cut inside a record; read are the {} frames before it", name_, frames_)
-                      : fmt::format("{}: frame {}: {}", name_, frames_ + 1, pcap_geterr(reader_.get()));
+                      : fmt::format("{}: frame {}: {}{}", name_, frames_ + 1, why, way_around(why));
     return at_end ? got::cut : got::bad;
   }
   // With nanosecond precision libpcap keeps nanoseconds in tv_usec, and does not check them.

@@ -157,7 +157,7 @@ inline constexpr reason_row reason_rows[] = {
     {reason::flow_unsettled_closing, "flow_unsettled_closing", "A state of the connection is on a closing timer.",
      "A new connection."},
     {reason::flow_unsettled_one_way, "flow_unsettled_one_way",
-     "Only one peer of the UDP state was heard more than once, and the state is young.",
+     "Not both peers of the UDP state were heard more than once, and the state is young.",
      "An answer, or udp_oneway_ms of age."},
     {reason::flow_tuple_mismatch, "flow_tuple_mismatch",
      "The tuple is neither of the two that the firewall's state implies.", "Nothing: this should not happen."},

@@ -24,7 +24,7 @@ inline std::vector<known_capture> known_captures() {
   std::vector<known_capture> all;
   for (const auto& [name, expected] : listed.items()) {
     known_capture one{{}, name, expected};
-    for (const fs::path& folder : {top / "test/captures", top / "../shared/captures"})
+    for (const fs::path& folder : {top / "test/captures", top / "test/captures/hard", top / "../shared/captures"})
       if (fs::exists(folder / name)) one.path = (folder / name).lexically_normal().string();
     all.push_back(one);
   }
