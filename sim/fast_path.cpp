@@ -8,6 +8,13 @@
 
 namespace octep::sim {
 
+namespace {
+
+u32 ring_of(const wide_tuple& t) { return crc32c(t) % punt_rings; }
+static_assert(punt_rings <= 256);
+
+}  // namespace
+
 fast_path::fast_path(const fast_path_options& options)
     : options_{options},
       random_{options.seed, 1},
@@ -22,13 +29,18 @@ fast_path::fast_path(const fast_path_options& options)
 // --- frames -----------------------------------------------------------------------------------------------
 
 verdict fast_path::arrive(const wire_frame& frame, instant now) {
+  verdict v;
+  arrive(v, frame, now);
+  return v;
+}
+
+void fast_path::arrive(verdict& v, const wire_frame& frame, instant now) {
   advance(now);
   counters_.add(device_counter::rx_wire);
-  verdict v;
-  if (!frame.is_flow) return punt(v, device_counter::kn_no_flow, frame, now);
+  if (!frame.is_flow) return punt(v, device_counter::kn_no_flow, 0, now);
 
   microflow_record* const m = look_up_or_create({frame.where, frame.tuple}, now);
-  if (m == nullptr) return punt(v, device_counter::kn_no_microflow, frame, now);
+  if (m == nullptr) return punt(v, device_counter::kn_no_microflow, ring_of(frame.tuple), now);
   m->view.last_frame = now;
   v.who = m->view.who;
   v.has_microflow = true;
@@ -44,14 +56,14 @@ verdict fast_path::arrive(const wire_frame& frame, instant now) {
         m->view.condemned = true;
         watch(*m);
       }
-      return punt(v, why, frame, now);
-    default: return punt(v, why, frame, now);
+      return punt(v, why, m->ring, now);
+    default: return punt(v, why, m->ring, now);
   }
-  if (frame.ttl <= 1) return punt(v, device_counter::kn_ttl, frame, now);
-  if (frame.ip_bytes > hops_[m->view.next_hop.index].hop.mtu) return punt(v, device_counter::kn_mtu, frame, now);
+  if (frame.ttl <= 1) return punt(v, device_counter::kn_ttl, m->ring, now);
+  if (frame.ip_bytes > hops_[m->view.next_hop.index].hop.mtu) return punt(v, device_counter::kn_mtu, m->ring, now);
   if (const device_counter gives_back = track(*m, frame); gives_back != device_counter::from_wire_to_wire)
-    return punt(v, gives_back, frame, now);
-  return forward(v, *m, frame, now);
+    return punt(v, gives_back, m->ring, now);
+  forward(v, *m, frame, now);
 }
 
 // from_wire_to_wire, or why a frame of this microflow is punted.
@@ -76,18 +88,17 @@ device_counter fast_path::track(const microflow_record& m, const wire_frame& fra
   return found == tcp_finding::repeats ? device_counter::kn_tcp_max_retrans : device_counter::kn_tcp_flags;
 }
 
-verdict fast_path::punt(verdict v, device_counter why, const wire_frame& frame, instant now) {
+void fast_path::punt(verdict& v, device_counter why, u32 ring, instant now) {
   const std::optional<instant> done = kn_queue_.join(now);
   v.is = done ? verdict::what::punted : verdict::what::dropped;
   v.why = done ? why : device_counter::drop_kn_overrun;
   v.done = done.value_or(now);
-  v.ring = frame.is_flow ? crc32c(frame.tuple) % punt_rings : 0;
+  v.ring = ring;
   counters_.add(v.why);
   move_queues(now);
-  return v;
 }
 
-verdict fast_path::forward(verdict v, microflow_record& m, const wire_frame& frame, instant now) {
+void fast_path::forward(verdict& v, microflow_record& m, const wire_frame& frame, instant now) {
   const entry_view& e = entries_[m.view.connection.index];
   v.connection = m.view.connection;
   v.hop = hops_[m.view.next_hop.index].hop;
@@ -104,7 +115,7 @@ verdict fast_path::forward(verdict v, microflow_record& m, const wire_frame& fra
       v.is = verdict::what::dropped;
       v.why = device_counter::drop_ipsec;
       counters_.add(v.why);
-      return v;
+      return;
     }
     v.number = *number;
   }
@@ -117,7 +128,6 @@ verdict fast_path::forward(verdict v, microflow_record& m, const wire_frame& fra
   v.done = done.value_or(now);
   counters_.add(v.why);
   move_queues(now);
-  return v;
 }
 
 std::optional<instant> fast_path::host_sends(instant now) {
@@ -126,11 +136,6 @@ std::optional<instant> fast_path::host_sends(instant now) {
   counters_.add(done ? device_counter::from_kn : device_counter::drop_host_overrun);
   move_queues(now);
   return done;
-}
-
-void fast_path::move_queues(instant now) {
-  counters_.add(device_counter::tx_wire, wire_queue_.departed(now));
-  counters_.add(device_counter::tx_kn, kn_queue_.departed(now));
 }
 
 // --- microflows and their ends ----------------------------------------------------------------------------
@@ -155,6 +160,7 @@ fast_path::microflow_record* fast_path::look_up_or_create(const key& k, instant 
   m.patience = {random_.between(microflow_silence_least.count, microflow_silence_most.count)};
   m.terminal_at = never;
   m.queued_for = never;
+  m.ring = static_cast<u8>(ring_of(k.tuple));
   m.view = {};
   m.view.tuple = k.tuple;
   m.view.where = k.where;
@@ -184,7 +190,7 @@ void fast_path::watch(microflow_record& m) {
   deadlines_.push({end, m.view.who.id()});
 }
 
-void fast_path::advance(instant now) {
+void fast_path::bury_the_silent(instant now) {
   while (!deadlines_.empty() && deadlines_.top().at <= now) {
     const deadline d = deadlines_.top();
     deadlines_.pop();
@@ -197,7 +203,6 @@ void fast_path::advance(instant now) {
       watch(m);
     }
   }
-  move_queues(now);
 }
 
 void fast_path::bury(microflow_record& m) {

@@ -115,7 +115,11 @@ class fast_path {
   // Executes at once. Latency and faults are the command port's.
   answer execute(const command& what, instant now);
   // Microflows whose time is over go, queues move. Every other call does this by itself.
-  void advance(instant now);
+  void advance(instant now) {
+    // Asked several times a frame, and nearly always there is nothing to do.
+    if (!deadlines_.empty() && deadlines_.top().at <= now) bury_the_silent(now);
+    move_queues(now);
+  }
   // It restarted and knows no microflow, entry or next hop. Counters go on, and what is in queues leaves as it would have.
   void restart(instant now);
 
@@ -161,6 +165,7 @@ class fast_path {
     microflow_view view;
     bool lives = false;
     u8 revision = 0;           // of the last microflow with this id
+    u8 ring = 0;               // where its punted frames go
     microseconds patience;     // silence that ends it while nobody programmed it
     instant terminal_at = never;
     instant queued_for = never;  // its one entry in deadlines_ that counts; an earlier one replaces it
@@ -194,9 +199,14 @@ class fast_path {
   void read_association(u32 index, instant now, answer& a);
   [[nodiscard]] device_counter usable(const microflow_record& m) const;
   [[nodiscard]] device_counter track(const microflow_record& m, const wire_frame& frame);
-  verdict punt(verdict v, device_counter why, const wire_frame& frame, instant now);
-  verdict forward(verdict v, microflow_record& m, const wire_frame& frame, instant now);
-  void move_queues(instant now);
+  void bury_the_silent(instant now);
+  void arrive(verdict& v, const wire_frame& frame, instant now);
+  void punt(verdict& v, device_counter why, u32 ring, instant now);
+  void forward(verdict& v, microflow_record& m, const wire_frame& frame, instant now);
+  void move_queues(instant now) {
+    counters_.add(device_counter::tx_wire, wire_queue_.departed(now));
+    counters_.add(device_counter::tx_kn, kn_queue_.departed(now));
+  }
 
   fast_path_options options_;
   generator random_;

@@ -264,7 +264,7 @@ void firewall::watch(record& r) {
   deadlines_.push({r.queued_for, r.shown.id.value});
 }
 
-void firewall::expire(instant now) {
+void firewall::remove_the_dead(instant now) {
   while (!deadlines_.empty() && deadlines_.top().at <= now) {
     const deadline d = deadlines_.top();
     deadlines_.pop();

@@ -111,7 +111,10 @@ class firewall {
   // A frame that the host forwards: creates or refreshes states, says how it leaves. `tuple` as it arrives.
   firewall_pass on_host_frame(const wide_tuple& tuple, const tcp_segment& tcp, ingress where, instant now);
   // Removes what is over. Only memory depends on it.
-  void expire(instant now);
+  void expire(instant now) {
+    // Asked several times a frame, and nearly always there is nothing to do.
+    if (!deadlines_.empty() && deadlines_.top().at <= now) remove_the_dead(now);
+  }
 
   // --- what people do -----------------------------------------------------------------------------------
   bool kill(state_id id);  // false: no such state
@@ -170,6 +173,7 @@ class firewall {
   void ask_rules(firewall_state& s) const;
   record& add(firewall_state s, instant now);
   void remove(u64 id);
+  void remove_the_dead(instant now);
   void track(record& r, u8 direction, tcp_flags flags, instant now);
   void watch(record& r);
 
