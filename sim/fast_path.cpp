@@ -13,6 +13,8 @@ namespace {
 u32 ring_of(const wide_tuple& t) { return crc32c(t) % punt_rings; }
 static_assert(punt_rings <= 256);
 
+u64 scatter(ingress where, const wide_tuple& tuple) { return sim::scatter(sim::scatter(tuple), where.word()); }
+
 }  // namespace
 
 fast_path::fast_path(const fast_path_options& options)
@@ -39,7 +41,7 @@ void fast_path::arrive(verdict& v, const wire_frame& frame, instant now) {
   counters_.add(device_counter::rx_wire);
   if (!frame.is_flow) return punt(v, device_counter::kn_no_flow, 0, now);
 
-  microflow_record* const m = look_up_or_create({frame.where, frame.tuple}, now);
+  microflow_record* const m = look_up_or_create(frame.where, frame.tuple, now);
   if (m == nullptr) return punt(v, device_counter::kn_no_microflow, ring_of(frame.tuple), now);
   m->view.last_frame = now;
   v.who = m->view.who;
@@ -56,13 +58,13 @@ void fast_path::arrive(verdict& v, const wire_frame& frame, instant now) {
         m->view.condemned = true;
         watch(*m);
       }
-      return punt(v, why, m->ring, now);
-    default: return punt(v, why, m->ring, now);
+      return punt(v, why, m->view.ring, now);
+    default: return punt(v, why, m->view.ring, now);
   }
-  if (frame.ttl <= 1) return punt(v, device_counter::kn_ttl, m->ring, now);
-  if (frame.ip_bytes > hops_[m->view.next_hop.index].hop.mtu) return punt(v, device_counter::kn_mtu, m->ring, now);
+  if (frame.ttl <= 1) return punt(v, device_counter::kn_ttl, m->view.ring, now);
+  if (frame.ip_bytes > hops_[m->view.next_hop.index].hop.mtu) return punt(v, device_counter::kn_mtu, m->view.ring, now);
   if (const device_counter gives_back = track(*m, frame); gives_back != device_counter::from_wire_to_wire)
-    return punt(v, gives_back, m->ring, now);
+    return punt(v, gives_back, m->view.ring, now);
   forward(v, *m, frame, now);
 }
 
@@ -140,14 +142,20 @@ std::optional<instant> fast_path::host_sends(instant now) {
 
 // --- microflows and their ends ----------------------------------------------------------------------------
 
-fast_path::microflow_record* fast_path::look_up_or_create(const key& k, instant now) {
-  if (const auto it = by_key_.find(k); it != by_key_.end()) return &records_[it->second - 1];
+u32 fast_path::place_of(ingress where, const wide_tuple& tuple) const {
+  return by_key_.find(scatter(where, tuple), [&](u32 place) {
+    const microflow_view& m = records_[place].view;
+    return m.tuple == tuple && m.where == where;
+  });
+}
+
+fast_path::microflow_record* fast_path::look_up_or_create(ingress where, const wide_tuple& tuple, instant now) {
+  if (const u32 place = place_of(where, tuple); place != place_index::nowhere) return &records_[place];
 
   // The ids that were never used stand in front of the free list, so taking them first keeps it first in, first out.
   u32 id = 0;
   if (records_.size() < options_.microflows) {
-    records_.emplace_back();
-    id = static_cast<u32>(records_.size());
+    id = records_.add() + 1;
   } else if (!free_.empty()) {
     id = free_.front();
     free_.pop_front();
@@ -160,13 +168,13 @@ fast_path::microflow_record* fast_path::look_up_or_create(const key& k, instant 
   m.patience = {random_.between(microflow_silence_least.count, microflow_silence_most.count)};
   m.terminal_at = never;
   m.queued_for = never;
-  m.ring = static_cast<u8>(ring_of(k.tuple));
   m.view = {};
-  m.view.tuple = k.tuple;
-  m.view.where = k.where;
+  m.view.tuple = tuple;
+  m.view.where = where;
   m.view.who = identity::make(id, m.revision);
+  m.view.ring = static_cast<u8>(ring_of(tuple));
   m.view.last_frame = now;
-  by_key_.emplace(k, id);
+  by_key_.insert(scatter(where, tuple), id - 1);
   watch(m);
   return &m;
 }
@@ -206,14 +214,14 @@ void fast_path::bury_the_silent(instant now) {
 }
 
 void fast_path::bury(microflow_record& m) {
-  by_key_.erase({m.view.where, m.view.tuple});
+  by_key_.erase(scatter(m.view.where, m.view.tuple), m.view.who.id() - 1);
   m.lives = false;
   free_.push_back(m.view.who.id());
 }
 
 void fast_path::bury_all() {
-  for (microflow_record& m : records_)
-    if (m.lives) bury(m);
+  for (u32 place = 0; place < records_.size(); ++place)
+    if (records_[place].lives) bury(records_[place]);
   deadlines_ = {};
 }
 
@@ -367,8 +375,8 @@ const next_hop* fast_path::hop(handle which) const {
 }
 
 const microflow_view* fast_path::find(ingress where, const wide_tuple& tuple) const {
-  const auto it = by_key_.find({where, tuple});
-  return it == by_key_.end() ? nullptr : &records_[it->second - 1].view;
+  const u32 place = place_of(where, tuple);
+  return place == place_index::nowhere ? nullptr : &records_[place].view;
 }
 
 const microflow_view* fast_path::find(identity who) const {
@@ -379,8 +387,8 @@ const microflow_view* fast_path::find(identity who) const {
 
 std::vector<microflow_view> fast_path::microflows() const {
   std::vector<microflow_view> all;
-  for (const microflow_record& m : records_)
-    if (m.lives) all.push_back(m.view);
+  for (u32 place = 0; place < records_.size(); ++place)
+    if (records_[place].lives) all.push_back(records_[place].view);
   return all;
 }
 
@@ -400,13 +408,12 @@ bool fast_path::consistent(std::string* why) const {
     return false;
   };
   usize living = 0;
-  for (usize i = 0; i < records_.size(); ++i) {
+  for (u32 i = 0; i < records_.size(); ++i) {
     const microflow_record& m = records_[i];
     if (!m.lives) continue;
     ++living;
     if (m.view.who.id() != i + 1) return fails(fmt::format("record {} has id {}", i + 1, m.view.who.id()));
-    const auto it = by_key_.find({m.view.where, m.view.tuple});
-    if (it == by_key_.end() || it->second != i + 1) return fails(fmt::format("id {} is not found by its own key", i + 1));
+    if (place_of(m.view.where, m.view.tuple) != i) return fails(fmt::format("id {} is not found by its own key", i + 1));
     if (m.view.active && m.view.connection.index >= entries_.size())
       return fails(fmt::format("id {} names entry {}", i + 1, m.view.connection.index));
   }

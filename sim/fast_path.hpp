@@ -20,7 +20,6 @@
 #include <optional>
 #include <queue>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <octep/commands.hpp>
@@ -32,6 +31,8 @@
 #include "sim/give_back_rule.hpp"
 #include "sim/model_constants.hpp"
 #include "sim/paced_queue.hpp"
+#include "sim/place_index.hpp"
+#include "sim/pool.hpp"
 #include "sim/random.hpp"
 #include "sim/tcp_flags.hpp"
 #include "sim/wide_tuple.hpp"
@@ -73,12 +74,14 @@ struct microflow_view {
   identity who;
   bool active = false;            // a create or program named it
   bool condemned = false;         // on the terminal timer
-  handle connection;              // active: the entry it points at, and the revision it names
   u8 direction = 0;
+  u8 ring = 0;                    // where its punted frames go
+  instant last_frame;             // the last frame, whatever became of it
+  // What is above is all that a punted frame asks, in one line of a processor's memory.
+  handle connection;              // active: the entry it points at, and the revision it names
   handle next_hop;
   rewrite to;
   handle association;             // as its command named it
-  instant last_frame;             // the last frame, whatever became of it
   instant stamp;                  // the last forwarded frame; 0 for none
 
   // As read_microflow tells it: a clock of milliseconds, so frames of one millisecond move it once. 0: none was forwarded.
@@ -153,19 +156,10 @@ class fast_path {
   [[nodiscard]] const next_hop* hop(handle which) const;
 
  private:
-  struct key {
-    ingress where;
-    wide_tuple tuple;
-    [[nodiscard]] bool operator==(const key&) const noexcept = default;
-  };
-  struct key_hash {
-    [[nodiscard]] std::size_t operator()(const key& k) const noexcept { return scatter(scatter(k.tuple), k.where.word()); }
-  };
-  struct microflow_record {
+  struct alignas(64) microflow_record {
     microflow_view view;
     bool lives = false;
     u8 revision = 0;           // of the last microflow with this id
-    u8 ring = 0;               // where its punted frames go
     microseconds patience;     // silence that ends it while nobody programmed it
     instant terminal_at = never;
     instant queued_for = never;  // its one entry in deadlines_ that counts; an earlier one replaces it
@@ -181,7 +175,8 @@ class fast_path {
     [[nodiscard]] bool operator>(const deadline& b) const noexcept { return b.at == at ? id > b.id : b.at < at; }
   };
 
-  [[nodiscard]] microflow_record* look_up_or_create(const key& k, instant now);
+  [[nodiscard]] u32 place_of(ingress where, const wide_tuple& tuple) const;
+  [[nodiscard]] microflow_record* look_up_or_create(ingress where, const wide_tuple& tuple, instant now);
   [[nodiscard]] microflow_record* named(identity who);
   void bury(microflow_record& m);
   void bury_all();
@@ -215,9 +210,9 @@ class fast_path {
   paced_queue wire_queue_;
   paced_queue kn_queue_;
 
-  std::unordered_map<key, u32, key_hash> by_key_;
-  std::deque<microflow_record> records_;  // [id - 1]; grows to options_.microflows
-  std::deque<u32> free_;                  // first in, first out: an id rests as long as it can
+  place_index by_key_;              // a place is an id less one
+  pool<microflow_record> records_;  // grows to options_.microflows
+  std::deque<u32> free_;            // first in, first out: an id rests as long as it can
   std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
   std::vector<entry_view> entries_;
   std::vector<identical_frames> tracked_;  // beside entries_; blank from each create on

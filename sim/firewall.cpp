@@ -43,6 +43,9 @@ peer_state lesser(peer_state a, peer_state b) { return std::min(a, b); }
 
 // How frames of the state arrive on its own side of the appliance.
 wide_tuple arrival(const firewall_state& s) { return s.side == 0 ? s.wire : reverse(s.wire); }
+bool arrives_by(const firewall_state& s, const wide_tuple& t) { return s.side == 0 ? s.wire == t : is_reverse(s.wire, t); }
+
+u64 scatter(state_id id) { return sim::scatter(0, id.value); }
 
 wide_tuple with_source_word(wide_tuple t, u16 word) {
   t.ports = join_ports(word, t.destination_word());
@@ -100,7 +103,7 @@ firewall_pass firewall::on_host_frame(const wide_tuple& tuple, const tcp_segment
   const auto over = [](const record* r) { return r == nullptr || r->shown.timer == firewall_timer::tcp_closed; };
   if (flags.opens() && tuple.proto == protocol::tcp && over(c.side[0]) && over(c.side[1])) {
     for (record* r : c.side)
-      if (r != nullptr) remove(r->shown.id.value);
+      if (r != nullptr) remove(*r);
     c = {};
   }
 
@@ -149,8 +152,8 @@ firewall::outcome firewall::begin(connection& c, const wide_tuple& first, tcp_fl
   ask_rules(s);
   s.stack = c.side[0] != nullptr ? c.side[0]->shown.stack : destination_translated(first, where);
 
-  if (c.side[0] == nullptr && living(by_stack_[0], s.stack, now) != nullptr) return firewall_drop::collides;
-  c.side[1] = living(by_stack_[1], s.stack, now);
+  if (c.side[0] == nullptr && living(stacked_as(0, s.stack), now) != nullptr) return firewall_drop::collides;
+  c.side[1] = living(stacked_as(1, s.stack), now);
   wide_tuple leaves = s.stack;
   if (c.side[1] == nullptr) {
     if (const outcome refused = translate_source(leaves, where, now)) return refused;
@@ -187,7 +190,7 @@ wide_tuple firewall::destination_translated(wide_tuple t, ingress where) const {
 }
 
 firewall::outcome firewall::translate_source(wide_tuple& t, ingress where, instant now) {
-  const auto taken = [&](const wide_tuple& leaves) { return living(by_arrival_, reverse(leaves), now) != nullptr; };
+  const auto taken = [&](const wide_tuple& leaves) { return living(arriving_by(reverse(leaves)), now) != nullptr; };
   for (const source_nat_rule& r : options_.source_nat) {
     if (r.applies && !r.applies(t, where)) continue;
     t.source = r.to;
@@ -241,82 +244,106 @@ void firewall::track(record& r, u8 direction, tcp_flags flags, instant now) {
 
 // --- states and their ends --------------------------------------------------------------------------------
 
-firewall::record& firewall::add(firewall_state s, instant now) {
-  s.id = {next_id_++};
-  s.created = s.last = now;
-  by_arrival_[arrival(s)] = s.id.value;
-  by_stack_[s.side][s.stack] = s.id.value;
-  return states_.emplace(s.id.value, record{s, never}).first->second;
+firewall::record& firewall::add(const firewall_state& s, instant now) {
+  const u32 place = records_.take();
+  record& r = records_[place];
+  r = {s, place, stacked_as(1U - s.side, s.stack), never};
+  r.shown.id = {next_id_++};
+  r.shown.created = r.shown.last = now;
+  if (r.other != place_index::nowhere) records_[r.other].other = place;
+  by_id_.insert(scatter(r.shown.id), place);
+  by_arrival_.insert(scatter(arrival(s)), place);
+  by_stack_[s.side].insert(scatter(s.stack), place);
+  return r;
 }
 
-void firewall::remove(u64 id) {
-  const auto it = states_.find(id);
-  const firewall_state& s = it->second.shown;
-  by_arrival_.erase(arrival(s));
-  by_stack_[s.side].erase(s.stack);
-  states_.erase(it);
+void firewall::remove(record& r) {
+  const firewall_state& s = r.shown;
+  by_id_.erase(scatter(s.id), r.place);
+  by_arrival_.erase(scatter(arrival(s)), r.place);
+  by_stack_[s.side].erase(scatter(s.stack), r.place);
+  if (r.other != place_index::nowhere) records_[r.other].other = place_index::nowhere;
+  unwatch(r);
+  records_.give_back(r.place);
+  r.shown.id = {};
 }
 
 // Sees to it that `expire` meets the state no later than its end.
 void firewall::watch(record& r) {
   if (!(r.shown.expires < r.queued_for)) return;
+  unwatch(r);
   r.queued_for = r.shown.expires;
-  deadlines_.push({r.queued_for, r.shown.id.value});
+  deadlines_.emplace(r.queued_for.us, r.place);
+}
+
+void firewall::unwatch(record& r) {
+  if (r.queued_for != never) deadlines_.erase({r.queued_for.us, r.place});
+  r.queued_for = never;
 }
 
 void firewall::remove_the_dead(instant now) {
-  while (!deadlines_.empty() && deadlines_.top().at <= now) {
-    const deadline d = deadlines_.top();
-    deadlines_.pop();
-    const auto it = states_.find(d.id);
-    if (it == states_.end() || !(it->second.queued_for == d.at)) continue;
-    it->second.queued_for = never;
-    if (it->second.shown.expires <= now) {
-      remove(d.id);
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now.us) {
+    record& r = records_[deadlines_.begin()->second];
+    unwatch(r);
+    if (r.shown.expires <= now) {
+      remove(r);
     } else {
-      watch(it->second);
+      watch(r);
     }
   }
 }
 
 bool firewall::kill(state_id id) {
-  if (!states_.contains(id.value)) return false;
+  const u32 place = place_of(id);
+  if (place == place_index::nowhere) return false;
   ++changes_;
-  remove(id.value);
+  remove(records_[place]);
   return true;
 }
 
 void firewall::reload() {
   ++changes_;
-  for (auto& [id, r] : states_) ask_rules(r.shown);
+  for (u32 place = 0; place < records_.size(); ++place)
+    if (records_[place].shown.id.value != 0) ask_rules(records_[place].shown);
 }
 
 void firewall::flush() {
   ++changes_;
-  states_.clear();
+  records_.clear();
+  by_id_.clear();
   by_arrival_.clear();
   by_stack_[0].clear();
   by_stack_[1].clear();
-  deadlines_ = {};
+  deadlines_.clear();
 }
 
 // --- the question -----------------------------------------------------------------------------------------
 
-firewall::record* firewall::living(const std::unordered_map<wide_tuple, u64, wide_tuple_hash>& index,
-                                   const wide_tuple& key, instant now) {
-  const auto it = index.find(key);
-  if (it == index.end()) return nullptr;
-  record& r = states_.at(it->second);
+u32 firewall::arriving_by(const wide_tuple& tuple) const {
+  return by_arrival_.find(scatter(tuple), [&](u32 place) { return arrives_by(records_[place].shown, tuple); });
+}
+
+u32 firewall::stacked_as(u32 side, const wide_tuple& stack) const {
+  return by_stack_[side].find(scatter(stack), [&](u32 place) { return records_[place].shown.stack == stack; });
+}
+
+u32 firewall::place_of(state_id id) const {
+  return by_id_.find(scatter(id), [&](u32 place) { return records_[place].shown.id == id; });
+}
+
+firewall::record* firewall::living(u32 place, instant now) {
+  if (place == place_index::nowhere) return nullptr;
+  record& r = records_[place];
   return now < r.shown.expires ? &r : nullptr;
 }
 
 firewall::connection firewall::look_up(const wide_tuple& arriving, instant now) {
   connection c;
-  record* const r = living(by_arrival_, arriving, now);
+  record* const r = living(arriving_by(arriving), now);
   if (r == nullptr) return c;
   c.direction = r->shown.side;
   c.side[r->shown.side] = r;
-  c.side[1 - r->shown.side] = living(by_stack_[1 - r->shown.side], r->shown.stack, now);
+  c.side[1 - r->shown.side] = living(r->other, now);
   return c;
 }
 
@@ -380,40 +407,40 @@ microseconds firewall::remaining(const array<state_id, 2>& ids, instant now) con
 
 void firewall::restamp(const array<state_id, 2>& ids, instant now) {
   for (const state_id id : ids) {
-    const auto it = states_.find(id.value);
-    if (it == states_.end() || it->second.shown.expires <= now) continue;
-    it->second.shown.last = now;
-    it->second.shown.expires = now + length_of(it->second.shown.timer);
-    watch(it->second);
+    record* const r = living(place_of(id), now);
+    if (r == nullptr) continue;
+    r->shown.last = now;
+    r->shown.expires = now + length_of(r->shown.timer);
+    watch(*r);
   }
 }
 
 void firewall::relax(const array<state_id, 2>& ids, instant now) {
   for (const state_id id : ids) {
-    const auto it = states_.find(id.value);
-    if (it != states_.end() && now < it->second.shown.expires) it->second.shown.relaxed = true;
+    if (record* const r = living(place_of(id), now)) r->shown.relaxed = true;
   }
 }
 
 void firewall::relearn(const array<state_id, 2>& ids, instant now) {
   for (const state_id id : ids) {
-    const auto it = states_.find(id.value);
-    if (it == states_.end() || it->second.shown.expires <= now) continue;
-    it->second.shown.relaxed = false;
-    for (peer_window& w : it->second.shown.windows) w = {};
+    record* const r = living(place_of(id), now);
+    if (r == nullptr) continue;
+    r->shown.relaxed = false;
+    for (peer_window& w : r->shown.windows) w = {};
   }
 }
 
 // --- looking ----------------------------------------------------------------------------------------------
 
 const firewall_state* firewall::state(state_id id) const {
-  const auto it = states_.find(id.value);
-  return it == states_.end() ? nullptr : &it->second.shown;
+  const u32 place = place_of(id);
+  return place == place_index::nowhere ? nullptr : &records_[place].shown;
 }
 
 std::vector<firewall_state> firewall::states() const {
   std::vector<firewall_state> all;
-  for (const auto& [id, r] : states_) all.push_back(r.shown);
+  for (u32 place = 0; place < records_.size(); ++place)
+    if (records_[place].shown.id.value != 0) all.push_back(records_[place].shown);
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.id.value < b.id.value; });
   return all;
 }
@@ -423,17 +450,19 @@ bool firewall::consistent(std::string* why) const {
     if (why != nullptr) *why = std::move(sentence);
     return false;
   };
-  for (const auto& [id, r] : states_) {
+  usize living = 0;
+  for (u32 place = 0; place < records_.size(); ++place) {
+    const record& r = records_[place];
     const firewall_state& s = r.shown;
-    if (s.id.value != id) return fails(fmt::format("state {} is kept as {}", s.id.value, id));
-    const auto by_arrival = by_arrival_.find(arrival(s));
-    if (by_arrival == by_arrival_.end() || by_arrival->second != id)
-      return fails(fmt::format("state {} is not found by its arrival", id));
-    const auto by_stack = by_stack_[s.side].find(s.stack);
-    if (by_stack == by_stack_[s.side].end() || by_stack->second != id)
-      return fails(fmt::format("state {} is not found by its stack key", id));
+    if (s.id.value == 0) continue;
+    ++living;
+    if (r.place != place || place_of(s.id) != place) return fails(fmt::format("state {} is not found by its id", s.id.value));
+    if (arriving_by(arrival(s)) != place) return fails(fmt::format("state {} is not found by its arrival", s.id.value));
+    if (stacked_as(s.side, s.stack) != place) return fails(fmt::format("state {} is not found by its stack key", s.id.value));
+    if (r.other != stacked_as(1U - s.side, s.stack))
+      return fails(fmt::format("state {} is not joined to the other side's", s.id.value));
   }
-  if (by_arrival_.size() != states_.size() || by_stack_[0].size() + by_stack_[1].size() != states_.size())
+  if (by_id_.size() != living || by_arrival_.size() != living || by_stack_[0].size() + by_stack_[1].size() != living)
     return fails("an index keeps a state that is gone");
   return true;
 }

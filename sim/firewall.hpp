@@ -14,14 +14,16 @@
 
 #include <functional>
 #include <optional>
-#include <queue>
+#include <set>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <octep/firewall.hpp>
 
 #include "sim/model_constants.hpp"
+#include "sim/place_index.hpp"
+#include "sim/pool.hpp"
 #include "sim/random.hpp"
 #include "sim/tcp_flags.hpp"
 #include "sim/wide_tuple.hpp"
@@ -79,12 +81,13 @@ struct firewall_state {
   bool syn_seen[2] = {false, false};
   bool fin_seen[2] = {false, false};
   firewall_timer timer = firewall_timer::tcp_opening;
-  instant created;
-  instant last;
-  instant expires;
-  peer_window windows[2];  // of the numbers that opener and responder send
   bool relaxed = false;
   bool picked_up = false;  // a TCP state without the connection's SYN
+  instant expires;
+  instant last;
+  // What is above is all that a frame without numbers asks of a state, and stands together.
+  instant created;
+  peer_window windows[2];  // of the numbers that opener and responder send
   eligibility verdict = reason::none;
   array<own_route, 2> route{};
   wide_tuple first;    // what rules saw when it began, and see again at a reload
@@ -113,7 +116,7 @@ class firewall {
   // Removes what is over. Only memory depends on it.
   void expire(instant now) {
     // Asked several times a frame, and nearly always there is nothing to do.
-    if (!deadlines_.empty() && deadlines_.top().at <= now) remove_the_dead(now);
+    if (!deadlines_.empty() && deadlines_.begin()->first <= now.us) remove_the_dead(now);
   }
 
   // --- what people do -----------------------------------------------------------------------------------
@@ -138,7 +141,7 @@ class firewall {
   // --- looking ------------------------------------------------------------------------------------------
   [[nodiscard]] const firewall_state* state(state_id id) const;
   [[nodiscard]] std::vector<firewall_state> states() const;  // by id
-  [[nodiscard]] usize size() const noexcept { return states_.size(); }
+  [[nodiscard]] usize size() const noexcept { return by_id_.size(); }
   [[nodiscard]] u64 dropped(firewall_drop d) const noexcept { return dropped_[static_cast<usize>(d)]; }
   [[nodiscard]] u64 picked_up() const noexcept { return picked_up_; }
   // Moves with every kill, flush and reload: a notice is due when it has.
@@ -148,44 +151,47 @@ class firewall {
 
  private:
   struct record {
-    firewall_state shown;
-    instant queued_for = never;  // its one entry in deadlines_ that counts; an earlier one replaces it
+    firewall_state shown;  // its id is 0: nobody lives here
+    u32 place = 0;         // its own
+    u32 other = place_index::nowhere;  // the other side's of this connection: they share a stack key
+    instant queued_for = never;        // its entry in deadlines_; never: none
   };
   struct connection {
     record* side[2] = {nullptr, nullptr};
     u8 direction = 0;
-  };
-  struct deadline {
-    instant at;
-    u64 id;
-    [[nodiscard]] bool operator>(const deadline& b) const noexcept { return b.at == at ? id > b.id : b.at < at; }
   };
   using outcome = std::optional<firewall_drop>;  // nothing: passed
 
   template <tuple_type Tuple>
   [[nodiscard]] firewall_answer<Tuple> answer_for(const Tuple& t, instant now);
   [[nodiscard]] connection look_up(const wide_tuple& arriving, instant now);
-  [[nodiscard]] record* living(const std::unordered_map<wide_tuple, u64, wide_tuple_hash>& index, const wide_tuple& key,
-                               instant now);
+  [[nodiscard]] record* living(u32 place, instant now);
+  [[nodiscard]] u32 arriving_by(const wide_tuple& tuple) const;
+  [[nodiscard]] u32 stacked_as(u32 side, const wide_tuple& stack) const;
+  [[nodiscard]] u32 place_of(state_id id) const;
   [[nodiscard]] wide_tuple destination_translated(wide_tuple t, ingress where) const;
   [[nodiscard]] outcome translate_source(wide_tuple& t, ingress where, instant now);
   [[nodiscard]] outcome begin(connection& c, const wide_tuple& first, tcp_flags flags, ingress where, instant now);
   void ask_rules(firewall_state& s) const;
-  record& add(firewall_state s, instant now);
-  void remove(u64 id);
+  record& add(const firewall_state& s, instant now);
+  void remove(record& r);
   void remove_the_dead(instant now);
   void track(record& r, u8 direction, tcp_flags flags, instant now);
   void watch(record& r);
+  void unwatch(record& r);
 
   firewall_options options_;
   generator random_;
   u64 next_id_ = 1;
-  std::unordered_map<u64, record> states_;
+  pool<record> records_;
+  place_index by_id_;
   // By the tuple that frames of the state ARRIVE with on its side: the opener's on side 0, the responder's on side 1.
-  std::unordered_map<wide_tuple, u64, wide_tuple_hash> by_arrival_;
+  place_index by_arrival_;
   // By stack key, to find the state of the other side.
-  std::unordered_map<wide_tuple, u64, wide_tuple_hash> by_stack_[2];
-  std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
+  place_index by_stack_[2];
+  // One each, with its place; may be earlier than it need be, never later. A queue would keep those that an earlier one replaced:
+  // of a connection that was closed for as long as an established one may be silent, which is a day.
+  std::set<std::pair<u64, u32>> deadlines_;
   u64 dropped_[static_cast<usize>(firewall_drop::count_)]{};
   u64 picked_up_ = 0;
   u64 changes_ = 0;

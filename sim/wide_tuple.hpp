@@ -65,6 +65,12 @@ template <class Named>
   return r;
 }
 
+// reverse(t) == other, without making it.
+[[nodiscard]] constexpr bool is_reverse(const wide_tuple& t, const wide_tuple& other) noexcept {
+  return t.ports == (is_echo(other.proto) ? other.ports : rotate_left(other.ports, 16)) && t.source == other.destination &&
+         t.destination == other.source && t.proto == other.proto && t.which == other.which;
+}
+
 // For the models' own maps; has nothing to do with the hash policies under test.
 [[nodiscard]] constexpr u64 scatter(u64 seed, u64 value) noexcept {
   u64 x = (seed ^ value) * 0x9e37'79b9'7f4a'7c15U;
@@ -73,8 +79,21 @@ template <class Named>
 }
 [[nodiscard]] constexpr u64 scatter(const wide_tuple& t) noexcept {
   u64 h = scatter(static_cast<u64>(t.which), (u64{t.ports} << 32) | static_cast<u32>(t.proto));
-  for (usize i = 0; i < 4; ++i) h = scatter(h, (u64{t.source[i]} << 32) | t.destination[i]);
+  const usize words = t.which == family::ipv4 ? 1 : 4;
+  for (usize i = 0; i < words; ++i) h = scatter(h, (u64{t.source[i]} << 32) | t.destination[i]);
   return h ^ (h >> 29);
+}
+// The same for a tuple and its reverse: a connection is found by either.
+[[nodiscard]] constexpr u64 scatter_either_way(const wide_tuple& t) noexcept {
+  const bool echo = is_echo(t.proto);
+  u64 from = scatter(static_cast<u64>(t.proto), (u64{t.source[0]} << 32) | (echo ? t.ports : t.source_word()));
+  u64 to = scatter(static_cast<u64>(t.proto), (u64{t.destination[0]} << 32) | (echo ? t.ports : t.destination_word()));
+  if (t.which == family::ipv6)
+    for (usize i = 1; i < 4; ++i) {
+      from = scatter(from, t.source[i]);
+      to = scatter(to, t.destination[i]);
+    }
+  return scatter(static_cast<u64>(t.which), from + to);
 }
 
 struct wide_tuple_hash {

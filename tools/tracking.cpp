@@ -3,17 +3,12 @@
 #include "sim/model_constants.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace octep::tools {
 namespace {
 
-// One of the two ways round, the same for both.
-sim::wide_tuple canonical(const sim::wide_tuple& t) {
-  const sim::wide_tuple r = reverse(t);
-  for (usize i = 0; i < 4; ++i)
-    if (t.source[i] != r.source[i]) return t.source[i] < r.source[i] ? t : r;
-  return t.ports <= r.ports ? t : r;
-}
+constexpr u32 nowhere = sim::place_index::nowhere;
 
 bool over(const connection& c) { return c.reset || (c.fin[0] && c.fin[1]); }
 
@@ -30,13 +25,13 @@ microseconds patience(const connection& c) {
 
 tracking::seen tracking::see(const sim::wide_tuple& tuple, sim::tcp_flags flags, instant now) {
   expire(now);
-  auto found = by_tuple_.find(canonical(tuple));
-  if (found != by_tuple_.end() && flags.opens() && over(slots_[found->second].of)) {
-    end(found->second);
-    found = by_tuple_.end();
+  u32 index = place_of(tuple);
+  if (index != nowhere && flags.opens() && over(slots_[index].of)) {
+    end(index);
+    index = nowhere;
   }
-  const bool begins = found == by_tuple_.end();
-  const u32 index = begins ? begin(tuple, flags, now) : found->second;
+  const bool begins = index == nowhere;
+  if (begins) index = begin(tuple, flags, now);
 
   connection& c = slots_[index].of;
   const u8 direction = tuple == c.from_opener ? 0 : 1;
@@ -50,21 +45,35 @@ tracking::seen tracking::see(const sim::wide_tuple& tuple, sim::tcp_flags flags,
 }
 
 void tracking::also_arrives_as(const connection& of, const sim::wide_tuple& tuple) {
-  const auto found = by_tuple_.find(canonical(of.from_opener));
-  if (found == by_tuple_.end()) return;
-  slot& s = slots_[found->second];
+  const u32 index = place_of(of.from_opener);
+  if (index == nowhere) return;
+  slot& s = slots_[index];
   if (s.alias == tuple) return;
-  if (s.alias) by_alias_.erase(*s.alias);
+  if (s.alias) by_alias_.erase(scatter(*s.alias), index);
   // A translation that another connection had before goes over to this one.
-  if (const auto earlier = by_alias_.find(tuple); earlier != by_alias_.end()) slots_[earlier->second].alias.reset();
+  if (const u32 earlier = place_by_alias(tuple); earlier != nowhere) {
+    by_alias_.erase(scatter(tuple), earlier);
+    slots_[earlier].alias.reset();
+  }
   s.alias = tuple;
-  by_alias_[tuple] = found->second;
+  by_alias_.insert(scatter(tuple), index);
 }
 
 connection* tracking::find(const sim::wide_tuple& tuple) {
-  if (const auto found = by_tuple_.find(canonical(tuple)); found != by_tuple_.end()) return &slots_[found->second].of;
-  const auto found = by_alias_.find(tuple);
-  return found == by_alias_.end() ? nullptr : &slots_[found->second].of;
+  u32 index = place_of(tuple);
+  if (index == nowhere) index = place_by_alias(tuple);
+  return index == nowhere ? nullptr : &slots_[index].of;
+}
+
+u32 tracking::place_of(const sim::wide_tuple& tuple) const {
+  return by_tuple_.find(scatter_either_way(tuple), [&](u32 index) {
+    const sim::wide_tuple& opener = slots_[index].of.from_opener;
+    return opener == tuple || is_reverse(opener, tuple);
+  });
+}
+
+u32 tracking::place_by_alias(const sim::wide_tuple& tuple) const {
+  return by_alias_.find(scatter(tuple), [&](u32 index) { return slots_[index].alias == tuple; });
 }
 
 void tracking::expire(instant now) {
@@ -81,21 +90,17 @@ void tracking::expire(instant now) {
 
 void tracking::finish() {
   std::vector<std::pair<u64, u32>> left;
-  for (const auto& [tuple, index] : by_tuple_) left.emplace_back(slots_[index].number, index);
+  for (u32 index = 0; index < slots_.size(); ++index)
+    if (slots_[index].lives) left.emplace_back(slots_[index].number, index);
   std::sort(left.begin(), left.end());
   for (const auto& [number, index] : left) end(index);
 }
 
 u32 tracking::begin(const sim::wide_tuple& tuple, sim::tcp_flags flags, instant now) {
-  u32 index = static_cast<u32>(slots_.size());
-  if (free_.empty()) {
-    slots_.emplace_back();
-  } else {
-    index = free_.back();
-    free_.pop_back();
-    slots_[index] = {};
-  }
+  const u32 index = slots_.take();
   slot& s = slots_[index];
+  s = {};
+  s.lives = true;
   s.number = begun_++;
   // A SYN+ACK answers an opener that the capture does not show.
   const bool answers = flags.syn() && flags.ack();
@@ -103,7 +108,7 @@ u32 tracking::begin(const sim::wide_tuple& tuple, sim::tcp_flags flags, instant 
   s.of.picked_up = tuple.proto == protocol::tcp && !flags.opens();
   s.of.first_frame = now;
   s.looked_at_by = never;
-  by_tuple_[canonical(tuple)] = index;
+  by_tuple_.insert(scatter_either_way(tuple), index);
   s.of.last_frame = now;
   return index;
 }
@@ -111,10 +116,11 @@ u32 tracking::begin(const sim::wide_tuple& tuple, sim::tcp_flags flags, instant 
 void tracking::end(u32 index) {
   slot& s = slots_[index];
   goes_(s.of);
-  by_tuple_.erase(canonical(s.of.from_opener));
-  if (s.alias) by_alias_.erase(*s.alias);
+  by_tuple_.erase(scatter_either_way(s.of.from_opener), index);
+  if (s.alias) by_alias_.erase(scatter(*s.alias), index);
   deadlines_.erase({s.looked_at_by.us, index});
-  free_.push_back(index);
+  s.lives = false;
+  slots_.give_back(index);
 }
 
 void tracking::keep_until(u32 index, instant until) {

@@ -7,19 +7,18 @@
 // Concurrency: one thread.
 #pragma once
 
+#include "sim/place_index.hpp"
+#include "sim/pool.hpp"
 #include "sim/tcp_flags.hpp"
 #include "sim/wide_tuple.hpp"
 
 #include <octep/reasons.hpp>
 #include <octep/ticks.hpp>
 
-#include <deque>
 #include <functional>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace octep::tools {
 
@@ -84,21 +83,23 @@ class tracking {
  private:
   struct slot {
     connection of;
-    std::optional<sim::wide_tuple> alias;
-    u64 number = 0;         // in order of appearance
     instant looked_at_by;   // its entry in deadlines_
+    u64 number = 0;         // in order of appearance
+    bool lives = false;
+    std::optional<sim::wide_tuple> alias;
   };
 
+  [[nodiscard]] u32 place_of(const sim::wide_tuple& tuple) const;
+  [[nodiscard]] u32 place_by_alias(const sim::wide_tuple& tuple) const;
   u32 begin(const sim::wide_tuple& tuple, sim::tcp_flags flags, instant now);
   void end(u32 index);
   void keep_until(u32 index, instant until);
 
   farewell goes_;
-  std::deque<slot> slots_;
-  std::vector<u32> free_;
+  sim::pool<slot> slots_;
   u64 begun_ = 0;
-  std::unordered_map<sim::wide_tuple, u32, sim::wide_tuple_hash> by_tuple_;  // the lesser of the two ways round
-  std::unordered_map<sim::wide_tuple, u32, sim::wide_tuple_hash> by_alias_;
+  sim::place_index by_tuple_;  // either way round
+  sim::place_index by_alias_;
   std::set<std::pair<u64, u32>> deadlines_;  // one each; may be earlier than it need be, never later
 };
 

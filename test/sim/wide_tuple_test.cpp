@@ -22,6 +22,19 @@ RC_GTEST_PROP(WideTuple, ConvertsWithoutLossAndReversesLikeTheCore, (u32 from, u
   RC_ASSERT(reverse(wide_tuple{narrow6}) == wide_tuple{octep::reverse(narrow6)});
 }
 
+RC_GTEST_PROP(WideTuple, KnowsItsReverseAndIsScatteredLikeIt, (u8 from, u8 to, u8 word, u8 another)) {
+  const u32 ports = join_ports(word % 3, another % 3);
+  const wide_tuple a{tuple4::make(from % 3, to % 3, ports, some_protocol())};
+  const wide_tuple b{tuple4::make(to % 3, from % 3, rotate_left(ports, 16), some_protocol())};
+  const wide_tuple c{tuple6::make({from, 1, 2, to}, {to, from, 3, 4}, ports, some_protocol())};
+  RC_ASSERT(is_reverse(a, b) == (reverse(a) == b));
+  for (const wide_tuple& t : {a, b, c}) {
+    RC_ASSERT(is_reverse(t, reverse(t)));
+    RC_ASSERT(scatter_either_way(t) == scatter_either_way(reverse(t)));
+  }
+  RC_ASSERT(!is_reverse(a, c));
+}
+
 TEST(WideTuple, TheFamilyIsPartOfIt) {
   const tuple4 a = tuple4::make(1, 2, 3, protocol::udp);
   const tuple6 b = tuple6::make({1, 0, 0, 0}, {2, 0, 0, 0}, 3, protocol::udp);
