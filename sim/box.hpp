@@ -241,6 +241,7 @@ class box final : public appliance {
   static constexpr u32 unprotected = ~u32{0};
   // Which of the kernel's associations protects what leaves so; 0: none has to.
   [[nodiscard]] u32 protects(const wide_tuple& leaves) const {
+    if (!ways.into_tunnels()) return 0;
     const auto ask = [&]<tuple_type Tuple>() {
       next_hop_question<Tuple> q;
       q.destination = narrow<Tuple>(leaves.destination);

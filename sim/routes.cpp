@@ -53,12 +53,18 @@ void routes::add(const prefix& to, const way_out& way, const via& gateway) {
   const auto place = std::upper_bound(routes_.begin(), routes_.end(), to.length,
                                       [](u32 length, const route& r) { return length > r.to.length; });
   routes_.insert(place, {to, way, gateway});
-  ++changes_;
+  changed();
 }
 
 bool routes::remove(const prefix& to) {
+  const bool removed = std::erase_if(routes_, [&](const route& r) { return same_prefix(r.to, to); }) != 0;
+  changed();
+  return removed;
+}
+
+void routes::changed() {
   ++changes_;
-  return std::erase_if(routes_, [&](const route& r) { return same_prefix(r.to, to); }) != 0;
+  into_tunnels_ = std::any_of(routes_.begin(), routes_.end(), [](const route& r) { return r.way.tunnel != 0; });
 }
 
 void routes::add_own(own_route handle, const way_out& way, const via& gateway) {

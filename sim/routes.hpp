@@ -72,6 +72,8 @@ class routes {
   void set_least_mtu(u16 least) noexcept { least_mtu_ = least; }
   // Whose policies and associations protect what leaves by a tunnel. Without one everything leaves plain.
   void protect_by(const association_table* kernel) noexcept { kernel_ = kernel; }
+  // A route leads into a tunnel. Where none does, nobody has to ask whether a policy covers what leaves.
+  [[nodiscard]] bool into_tunnels() const noexcept { return into_tunnels_; }
   // Moves with every change: a notice is due when it has.
   [[nodiscard]] u64 changes() const noexcept { return changes_; }
 
@@ -85,6 +87,7 @@ class routes {
     via gateway;
   };
 
+  void changed();
   template <tuple_type Tuple>
   [[nodiscard]] next_hop_answer ask(const next_hop_question<Tuple>& q) const;
   [[nodiscard]] next_hop_answer leave_by(const way_out& way, const via& gateway, family which, const address6& destination,
@@ -98,6 +101,7 @@ class routes {
   const association_table* kernel_ = nullptr;
   bool resolve_all_ = false;
   u16 least_mtu_ = least_mtu;
+  bool into_tunnels_ = false;  // one of routes_
   u64 changes_ = 0;
 };
 

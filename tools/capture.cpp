@@ -16,12 +16,21 @@ constexpr i64 ns_per_second = 1'000'000'000;
 // A lying stamp may be any 64-bit number of seconds; 272 years either way keep nanoseconds inside 64 bits.
 constexpr i64 most_seconds = i64{1} << 33;
 
+constexpr usize read_at_once = 256 * 1'024;
+
 struct file_closer {
   void operator()(std::FILE* file) const noexcept {
     if (file != stdin) std::fclose(file);
   }
 };
 using file_pointer = std::unique_ptr<std::FILE, file_closer>;
+
+// A block of the file system at a time, which is what a stream reads by itself, would be a system call for each 40 frames.
+void read_much_at_once(std::FILE* file, std::unique_ptr<char[]>& buffer) {
+  static char of_standard_input[read_at_once];  // nobody closes that, so its buffer stays as well
+  if (file != stdin) buffer = std::make_unique_for_overwrite<char[]>(read_at_once);
+  (void)std::setvbuf(file, file == stdin ? of_standard_input : buffer.get(), _IOFBF, read_at_once);
+}
 
 // Nothing is missing: the empty string. Otherwise what stands in the way of reading from `file` at all.
 std::string unreadable(std::FILE* file) {
@@ -69,9 +78,11 @@ std::optional<capture> capture::open(const std::string& path, std::string& error
     return std::nullopt;
   };
 
+  std::unique_ptr<char[]> buffer;
   file_pointer file{standard_input ? stdin : std::fopen(path.c_str(), "rbe")};
   if (!file) return refuse(std::strerror(errno));
   if (const std::string why = unreadable(file.get()); !why.empty()) return refuse(why);
+  read_much_at_once(file.get(), buffer);
   const int first_byte = std::getc(file.get());
   if (first_byte == EOF)
     return refuse(std::ferror(file.get()) != 0 ? std::strerror(errno) : "the file is empty, so it is no capture");
@@ -90,7 +101,7 @@ std::optional<capture> capture::open(const std::string& path, std::string& error
     return refuse(fmt::format("link type {} is not supported; supported are Ethernet, raw IP, Linux cooked (v1, v2) and "
                               "BSD loopback",
                               name_of_link(datalink)));
-  capture opened{name, holder.release(), *link};
+  capture opened{name, std::move(buffer), holder.release(), *link};
   struct stat about {};
   if (fstat(fileno(pcap_file(opened.reader_.get())), &about) == 0 && S_ISREG(about.st_mode))
     opened.size_ = static_cast<u64>(about.st_size);

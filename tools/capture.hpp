@@ -49,10 +49,12 @@ class capture {
     void operator()(pcap* reader) const noexcept;
   };
 
-  capture(std::string name, pcap* reader, link_type link) : name_{std::move(name)}, reader_{reader}, link_{link} {}
+  capture(std::string name, std::unique_ptr<char[]> buffer, pcap* reader, link_type link)
+      : name_{std::move(name)}, buffer_{std::move(buffer)}, reader_{reader}, link_{link} {}
   [[nodiscard]] instant clock(i64 stamp_ns) noexcept;
 
   std::string name_;
+  std::unique_ptr<char[]> buffer_;  // of the reader's file
   std::unique_ptr<pcap, closer> reader_;
   link_type link_;
   std::string message_;

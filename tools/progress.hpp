@@ -22,9 +22,10 @@ class progress {
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
 
-  // Cheap: looks at the clock once in some thousand calls.
-  void at(u64 frames, u64 read) {
-    if (on_ && frames % 4'096 == 0) show(frames, read);
+  // Cheap: looks at the clock, and asks how much was read, once in some thousand calls.
+  template <class Read>
+  void at(u64 frames, Read&& read) {
+    if (on_ && frames % 4'096 == 0) show(frames, read());
   }
   void clear();
 

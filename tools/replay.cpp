@@ -75,7 +75,7 @@ reading read_through(capture& from, const replay_options& options, const std::ve
   while (!stop.asked() && (r.ended = from.next(frame)) == capture::got::frame) {
     if (options.at && *options.at < frame.at) break;
     r.last = frame.at;
-    bar.at(from.frames(), from.position());
+    bar.at(from.frames(), [&from] { return from.position(); });
     const observed_frame seen = observe(frame);
     if (seen.candidate()) {
       const sighting how = sights.look(seen);
