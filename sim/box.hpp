@@ -114,6 +114,7 @@ class box final : public appliance {
     if (frame.is_flow) frame.tuple = tuple_of(facts);
     frame.tcp = tcp;
     frame.bytes = wire_length;
+    // The firewall has the frame last, and its memory may come meanwhile.
     arrival_verdict out;
     association_word through;
     if (decrypted_by != 0) {

@@ -247,7 +247,7 @@ void firewall::track(record& r, u8 direction, tcp_flags flags, instant now) {
 firewall::record& firewall::add(const firewall_state& s, instant now) {
   const u32 place = records_.take();
   record& r = records_[place];
-  r = {s, place, stacked_as(1U - s.side, s.stack), never};
+  r = {place, stacked_as(1U - s.side, s.stack), never, s};
   r.shown.id = {next_id_++};
   r.shown.created = r.shown.last = now;
   if (r.other != place_index::nowhere) records_[r.other].other = place;

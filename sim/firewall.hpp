@@ -71,21 +71,21 @@ struct peer_window {
   u32 room = 0;      // the widest window that it told, in bytes
 };
 
-// One state, as a dump shows it.
+// One state, as a dump shows it. What a frame without numbers asks of it stands first and together.
 struct firewall_state {
   state_id id;
   u8 side = 0;       // 0: the opener's side of the appliance, 1: the responder's
-  wide_tuple wire;   // the opener's way round, as on the wire of its side
-  wide_tuple stack;  // the opener's way round, as between the two translations
   peer_state peers[2] = {peer_state::silent, peer_state::silent};  // opener, responder
   bool syn_seen[2] = {false, false};
   bool fin_seen[2] = {false, false};
   firewall_timer timer = firewall_timer::tcp_opening;
   bool relaxed = false;
   bool picked_up = false;  // a TCP state without the connection's SYN
+  wide_tuple wire;   // the opener's way round, as on the wire of its side
   instant expires;
   instant last;
-  // What is above is all that a frame without numbers asks of a state, and stands together.
+
+  wide_tuple stack;  // the opener's way round, as between the two translations
   instant created;
   peer_window windows[2];  // of the numbers that opener and responder send
   eligibility verdict = reason::none;
@@ -150,11 +150,11 @@ class firewall {
   [[nodiscard]] bool consistent(std::string* why = nullptr) const;
 
  private:
-  struct record {
-    firewall_state shown;  // its id is 0: nobody lives here
-    u32 place = 0;         // its own
+  struct alignas(64) record {
+    u32 place = 0;  // its own
     u32 other = place_index::nowhere;  // the other side's of this connection: they share a stack key
     instant queued_for = never;        // its entry in deadlines_; never: none
+    firewall_state shown;  // its id is 0: nobody lives here
   };
   struct connection {
     record* side[2] = {nullptr, nullptr};
