@@ -62,7 +62,7 @@ options read(int argc, char** argv) {
     bool known = false;
     for (const family& f : families)
       for (const std::string_view of : f.ids) known = known || covers(of, id);
-    if (!known) wrong(fmt::format("no target '{}'; there are P1 to P6 and P9", id));
+    if (!known) wrong(fmt::format("no target '{}'; there are P1 to P7 and P9", id));
   }
   return o;
 }

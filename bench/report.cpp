@@ -16,6 +16,12 @@ bool covers(std::string_view wanted, std::string_view id) {
   return id.substr(0, wanted.size()) == wanted && (id.size() == wanted.size() || id[wanted.size()] == '-');
 }
 
+namespace {
+
+bool by_more_than_twice(const line& l) { return l.against.median > 2 * l.target; }
+
+}  // namespace
+
 report::report(const options& o) : o_{o}, out_{o.json == "-" ? stderr : stdout} {}
 
 bool report::wants(std::string_view id) const {
@@ -45,7 +51,7 @@ void report::add(line l) {
   const std::string spread =
       l.against.least == l.against.most ? "" : fmt::format("({:.2f}-{:.2f})", l.against.least, l.against.most);
   const std::string limit = l.is_target() ? fmt::format("{:.2f}", l.target) : "-";
-  const char* const says = !l.is_target() ? "" : l.holds() ? "holds" : l.far_off() ? "MISSED BY MORE THAN TWICE" : "MISSED";
+  const char* const says = !l.is_target() ? "" : l.holds() ? "holds" : by_more_than_twice(l) ? "MISSED BY MORE THAN TWICE" : "MISSED";
   fmt::print(out_, "{:21} {:46} {:>9}  {:36} {:>9}  {:5.2f} {:13} {:>6} {}{}{}\n", l.id,
              l.unit.empty() ? l.what : fmt::format("{}, {}", l.what, l.unit), figure(l.figure), l.rival,
              figure(l.rival_figure), l.against.median, spread, limit, says, says[0] != 0 && !l.note.empty() ? "; " : "",
@@ -125,6 +131,7 @@ bool report::write_json() const {
     row["least_ratio"] = l.against.least;
     row["most_ratio"] = l.against.most;
     if (!l.note.empty()) row["note"] = l.note;
+    if (l.known != 0) row["known"] = l.known;
     for (const line& of : runs) row["ratios"].push_back(of.against.median);
     all[l.is_target() ? "targets" : "shown"].push_back(row);
   }

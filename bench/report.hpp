@@ -36,11 +36,12 @@ struct line {
   ratio against;
   double target = 0;  // 0: shown, not held against anything
   std::string note = {};
+  double known = 0;  // a miss that docs/bench.md explains: a check fails beyond this instead of beyond twice the target
 
   [[nodiscard]] bool is_target() const { return target != 0; }
   [[nodiscard]] bool holds() const { return against.median <= target; }
   // What no noise explains.
-  [[nodiscard]] bool far_off() const { return is_target() && against.median > 2 * target; }
+  [[nodiscard]] bool far_off() const { return is_target() && against.median > (known != 0 ? known : 2 * target); }
 };
 
 // "P1" covers "P1" and "P1-64-uniform", and not "P10".
