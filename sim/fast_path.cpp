@@ -154,27 +154,29 @@ fast_path::microflow_record* fast_path::look_up_or_create(ingress where, const w
 
   // The ids that were never used stand in front of the free list, so taking them first keeps it first in, first out.
   u32 id = 0;
-  if (records_.size() < options_.microflows) {
-    id = records_.add() + 1;
+  if (ids_.size() < options_.microflows) {
+    ids_.emplace_back();
+    id = static_cast<u32>(ids_.size());
   } else if (!free_.empty()) {
     id = free_.front();
     free_.pop_front();
   } else {
     return nullptr;
   }
-  microflow_record& m = records_[id - 1];
-  m.lives = true;
-  m.revision = static_cast<u8>((m.revision + 1U) & identity::revision_mask);
+  id_record& kept = ids_[id - 1];
+  kept.place = records_.take();
+  kept.revision = static_cast<u8>((kept.revision + 1U) & identity::revision_mask);
+  microflow_record& m = records_[kept.place];
   m.patience = {random_.between(microflow_silence_least.count, microflow_silence_most.count)};
   m.terminal_at = never;
   m.queued_for = never;
   m.view = {};
   m.view.tuple = tuple;
   m.view.where = where;
-  m.view.who = identity::make(id, m.revision);
+  m.view.who = identity::make(id, kept.revision);
   m.view.ring = static_cast<u8>(ring_of(tuple));
   m.view.last_frame = now;
-  by_key_.insert(scatter(where, tuple), id - 1);
+  by_key_.insert(scatter(where, tuple), kept.place);
   watch(m);
   return &m;
 }
@@ -202,8 +204,9 @@ void fast_path::bury_the_silent(instant now) {
   while (!deadlines_.empty() && deadlines_.top().at <= now) {
     const deadline d = deadlines_.top();
     deadlines_.pop();
-    microflow_record& m = records_[d.id - 1];
-    if (!m.lives || !(m.queued_for == d.at)) continue;
+    const u32 place = ids_[d.id - 1].place;
+    if (place == place_index::nowhere || !(records_[place].queued_for == d.at)) continue;
+    microflow_record& m = records_[place];
     m.queued_for = never;
     if (due(m) <= now) {
       bury(m);
@@ -214,21 +217,24 @@ void fast_path::bury_the_silent(instant now) {
 }
 
 void fast_path::bury(microflow_record& m) {
-  by_key_.erase(scatter(m.view.where, m.view.tuple), m.view.who.id() - 1);
-  m.lives = false;
+  id_record& kept = ids_[m.view.who.id() - 1];
+  by_key_.erase(scatter(m.view.where, m.view.tuple), kept.place);
+  records_.give_back(kept.place);
+  kept.place = place_index::nowhere;
   free_.push_back(m.view.who.id());
 }
 
 void fast_path::bury_all() {
-  for (u32 place = 0; place < records_.size(); ++place)
-    if (records_[place].lives) bury(records_[place]);
+  for (const id_record& id : ids_)
+    if (id.place != place_index::nowhere) bury(records_[id.place]);
   deadlines_ = {};
 }
 
 void fast_path::restart(instant now) {
   advance(now);
   by_key_.clear();
-  records_.clear();  // with the revisions: the first identities come again
+  records_.clear();
+  ids_.clear();  // with the revisions: the first identities come again
   free_.clear();
   deadlines_ = {};
   entries_.assign(entries_.size(), {});
@@ -282,9 +288,8 @@ answer fast_path::execute(const command& what, instant now) {
 bool fast_path::in_range(identity who) const noexcept { return who.names_flow() && who.id() <= options_.microflows; }
 
 fast_path::microflow_record* fast_path::named(identity who) {
-  if (!in_range(who) || who.id() > records_.size()) return nullptr;
-  microflow_record& m = records_[who.id() - 1];
-  return m.lives && m.view.who == who ? &m : nullptr;
+  const u32 place = in_range(who) && who.id() <= ids_.size() ? ids_[who.id() - 1].place : place_index::nowhere;
+  return place != place_index::nowhere && records_[place].view.who == who ? &records_[place] : nullptr;
 }
 
 answer_code fast_path::create(const command& what) {
@@ -380,21 +385,21 @@ const microflow_view* fast_path::find(ingress where, const wide_tuple& tuple) co
 }
 
 const microflow_view* fast_path::find(identity who) const {
-  if (!in_range(who) || who.id() > records_.size()) return nullptr;
-  const microflow_record& m = records_[who.id() - 1];
-  return m.lives && m.view.who == who ? &m.view : nullptr;
+  const u32 place = in_range(who) && who.id() <= ids_.size() ? ids_[who.id() - 1].place : place_index::nowhere;
+  return place != place_index::nowhere && records_[place].view.who == who ? &records_[place].view : nullptr;
 }
 
 std::vector<microflow_view> fast_path::microflows() const {
   std::vector<microflow_view> all;
-  for (u32 place = 0; place < records_.size(); ++place)
-    if (records_[place].lives) all.push_back(records_[place].view);
+  for (const id_record& id : ids_)
+    if (id.place != place_index::nowhere) all.push_back(records_[id.place].view);
   return all;
 }
 
 std::vector<microflow_view> fast_path::active_microflows() const {
-  std::vector<microflow_view> all = microflows();
-  std::erase_if(all, [](const microflow_view& m) { return !m.active; });
+  std::vector<microflow_view> all;
+  for (const id_record& id : ids_)
+    if (id.place != place_index::nowhere && records_[id.place].view.active) all.push_back(records_[id.place].view);
   return all;
 }
 
@@ -408,23 +413,24 @@ bool fast_path::consistent(std::string* why) const {
     return false;
   };
   usize living = 0;
-  for (u32 i = 0; i < records_.size(); ++i) {
-    const microflow_record& m = records_[i];
-    if (!m.lives) continue;
+  for (usize i = 0; i < ids_.size(); ++i) {
+    if (ids_[i].place == place_index::nowhere) continue;
+    const microflow_record& m = records_[ids_[i].place];
     ++living;
     if (m.view.who.id() != i + 1) return fails(fmt::format("record {} has id {}", i + 1, m.view.who.id()));
-    if (place_of(m.view.where, m.view.tuple) != i) return fails(fmt::format("id {} is not found by its own key", i + 1));
+    if (place_of(m.view.where, m.view.tuple) != ids_[i].place)
+      return fails(fmt::format("id {} is not found by its own key", i + 1));
     if (m.view.active && m.view.connection.index >= entries_.size())
       return fails(fmt::format("id {} names entry {}", i + 1, m.view.connection.index));
   }
   if (living != by_key_.size()) return fails(fmt::format("{} live, {} are looked up", living, by_key_.size()));
-  if (living + free_.size() != records_.size())
-    return fails(fmt::format("{} live and {} are free of {}", living, free_.size(), records_.size()));
+  if (living + free_.size() != ids_.size())
+    return fails(fmt::format("{} live and {} are free of {}", living, free_.size(), ids_.size()));
   std::vector<u32> ids(free_.begin(), free_.end());
   std::sort(ids.begin(), ids.end());
   if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) return fails("an id is free twice");
   for (const u32 id : ids)
-    if (records_[id - 1].lives) return fails(fmt::format("id {} lives and is free", id));
+    if (ids_[id - 1].place != place_index::nowhere) return fails(fmt::format("id {} lives and is free", id));
   return true;
 }
 

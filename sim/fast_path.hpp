@@ -158,11 +158,15 @@ class fast_path {
  private:
   struct alignas(64) microflow_record {
     microflow_view view;
-    bool lives = false;
-    u8 revision = 0;           // of the last microflow with this id
     microseconds patience;     // silence that ends it while nobody programmed it
     instant terminal_at = never;
     instant queued_for = never;  // its one entry in deadlines_ that counts; an earlier one replaces it
+  };
+  // What stays of an id when its microflow is gone. A record apart: ids rest as long as they can, so that a table of records by id
+  // would grow to all of them, however few live at a time.
+  struct id_record {
+    u32 place = place_index::nowhere;  // where its microflow lives
+    u8 revision = 0;                   // of the last microflow with this id
   };
   struct hop_record {
     bool set = false;
@@ -210,8 +214,9 @@ class fast_path {
   paced_queue wire_queue_;
   paced_queue kn_queue_;
 
-  place_index by_key_;              // a place is an id less one
-  pool<microflow_record> records_;  // grows to options_.microflows
+  place_index by_key_;
+  pool<microflow_record> records_;
+  std::vector<id_record> ids_;      // [id - 1]; grows to options_.microflows
   std::deque<u32> free_;            // first in, first out: an id rests as long as it can
   std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
   std::vector<entry_view> entries_;
