@@ -126,7 +126,7 @@ class box final : public appliance {
       }
       through = associations::word_of(by);
     }
-    out.device = device.arrive(frame, now);
+    device.arrive(out.device, frame, now);
     out.forwarded = out.device.is == verdict::what::forwarded;
     if (out.device.association.revision != 0)
       tell_encrypted(core_->protects()[out.device.association.index].kernel, out.device.number, frame.tuple);

@@ -113,6 +113,8 @@ class fast_path {
 
   // --- inputs -------------------------------------------------------------------------------------------
   verdict arrive(const wire_frame& frame, instant now);
+  // The same into a blank verdict, without a copy of one.
+  void arrive(verdict& v, const wire_frame& frame, instant now);
   // A frame that the host forwards or sends joins the wire's queue; when it will be on the wire, or nothing: overrun.
   std::optional<instant> host_sends(instant now);
   // Executes at once. Latency and faults are the command port's.
@@ -199,7 +201,6 @@ class fast_path {
   [[nodiscard]] device_counter usable(const microflow_record& m) const;
   [[nodiscard]] device_counter track(const microflow_record& m, const wire_frame& frame);
   void bury_the_silent(instant now);
-  void arrive(verdict& v, const wire_frame& frame, instant now);
   void punt(verdict& v, device_counter why, u32 ring, instant now);
   void forward(verdict& v, microflow_record& m, const wire_frame& frame, instant now);
   void move_queues(instant now) {
