@@ -64,7 +64,7 @@ void measure_replays(report& out, const options& o) {
   enter(r, role::ours, "octep replay", {OCTEP_BENCH_OCTEP, "replay", capture.path});
   enter(r, role::rival, "pcap_next_ex", {OCTEP_BENCH_READ_LOOP, capture.path});
   if (has_tcpdump) enter(r, role::shown, "tcpdump -nr", {"tcpdump", "-nr", capture.path});
-  r.run(2, o.rounds(9));
+  r.run(o.quick ? 1 : 2, o.rounds(9));  // tcpdump takes its seconds
 
   const race::contestant& ours = r.named("octep replay");
   const auto add = [&](const char* id, const char* rival, double target, double known) {

@@ -57,6 +57,20 @@ TEST_F(Routes, TheSamePrefixAgainReplaces) {
   EXPECT_EQ(table.resolve(to(there)).hop.port, 5);
 }
 
+TEST_F(Routes, KnowWhetherOneLeadsIntoATunnel) {
+  way_out tunnel = front(4);
+  tunnel.tunnel = 1;
+  table.add(net4(0, 0, 0, 0, 0), front(3));
+  EXPECT_FALSE(table.into_tunnels());
+  table.add(net4(198, 51, 100, 0, 24), tunnel);
+  EXPECT_TRUE(table.into_tunnels());
+  table.add(net4(203, 0, 113, 0, 24), tunnel);
+  EXPECT_TRUE(table.remove(net4(198, 51, 100, 0, 24)));
+  EXPECT_TRUE(table.into_tunnels());
+  table.add(net4(203, 0, 113, 0, 24), front(4));
+  EXPECT_FALSE(table.into_tunnels()) << "the same prefix again replaces";
+}
+
 TEST_F(Routes, ThroughAGatewayItsAddressCounts) {
   table.add(net4(0, 0, 0, 0, 0), front(3), {true, host4(192, 0, 2, 254)});
   EXPECT_EQ(table.resolve(to(there)).why, reason::flow_nonhop_unresolved);
