@@ -12,7 +12,7 @@ bool nat_pairs::joins(const sighting& how) const {
 
 bool nat_pairs::leaves_out(const observed_frame& seen, const sighting& how) {
   if (joins(how)) paired_[place(how.outside)] = how.outside;
-  const sim::wide_tuple tuple = seen.tuple();
+  const sim::wide_tuple& tuple = seen.tuple;
   if (tuple.which != which_) return false;
   const bool leaves = tuple.source == outside_;
   if (!leaves && tuple.destination != outside_) return false;

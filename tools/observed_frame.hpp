@@ -12,17 +12,19 @@ namespace octep::tools {
 struct observed_frame {
   captured_frame frame;
   frame_facts facts;
-  sim::tcp_segment tcp;  // of a candidate; nothing for anything but TCP
+  // Of a candidate; of any other frame whatever they held.
+  sim::tcp_segment tcp;  // nothing for anything but TCP
+  sim::wide_tuple tuple;
 
   [[nodiscard]] bool candidate() const noexcept { return facts.why == reason::none; }
-  [[nodiscard]] sim::wide_tuple tuple() const noexcept { return sim::tuple_of(facts); }  // of a candidate
 };
 
-[[nodiscard]] inline observed_frame observe(const captured_frame& frame) noexcept {
-  observed_frame seen{frame, {}, {}};
-  classify(frame, seen.facts);
-  seen.tcp = sim::tcp_segment_of(frame.view, seen.facts);
-  return seen;
+// Of `seen.frame`, what the rest of `seen` says.
+inline void observe(observed_frame& seen) noexcept {
+  classify(seen.frame, seen.facts);
+  if (!seen.candidate()) return;
+  seen.tcp = sim::tcp_segment_of(seen.frame.view, seen.facts);
+  seen.tuple = sim::tuple_of(seen.facts);
 }
 
 }  // namespace octep::tools

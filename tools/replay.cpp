@@ -70,19 +70,20 @@ reading read_through(capture& from, const replay_options& options, const std::ve
   if (options.nat_of) pairs.emplace(*options.nat_of);
   const interrupt_watch stop;
   progress bar{stderr, from.size()};
-  captured_frame frame;
+  observed_frame seen;
+  sighting how;
   reading r;
-  while (!stop.asked() && (r.ended = from.next(frame)) == capture::got::frame) {
-    if (options.at && *options.at < frame.at) break;
-    r.last = frame.at;
+  while (!stop.asked() && (r.ended = from.next(seen.frame)) == capture::got::frame) {
+    if (options.at && *options.at < seen.frame.at) break;
+    r.last = seen.frame.at;
     bar.at(from.frames(), [&from] { return from.position(); });
-    const observed_frame seen = observe(frame);
+    observe(seen);
     if (seen.candidate()) {
-      const sighting how = sights.look(seen);
+      sights.look(seen, how);
       if (!pairs || !pairs->joins(how)) blind.sighted(how);
       if (pairs && pairs->leaves_out(seen, how)) {
         ++r.left_out;
-        r.left_out_bytes += frame.view.wire_length;
+        r.left_out_bytes += seen.frame.view.wire_length;
         continue;
       }
     }

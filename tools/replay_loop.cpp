@@ -23,27 +23,30 @@ void replay_loop::take(const observed_frame& seen) {
   const captured_frame& frame = seen.frame;
   // Passes that were due before this frame answer for what was known before it.
   box_.advance(frame.at);
-  frame_facts facts = seen.facts;
+  const frame_facts* facts = &seen.facts;
   const std::optional<u64> source = link_source(frame);
   connection* of = nullptr;
   u8 direction = 0;
   u16 port = ports_.of(source);
-  if (facts.why == reason::none) {
-    const tracking::seen known = connections_.see(seen.tuple(), seen.tcp.flags, frame.at);
+  if (seen.candidate()) {
+    const tracking::seen known = connections_.see(seen.tuple, seen.tcp.flags, frame.at);
     of = known.of;
     direction = known.direction;
     sums_.connections += known.begins ? 1 : 0;
     port = direction == 0 ? opener_port : responder_port;
     ports_.learn(source, port);
-    if (nat_ && direction == 1 && box_.translate_reply(facts, frame.at))
-      connections_.also_arrives_as(*of, sim::tuple_of(facts));
+    if (nat_ && direction == 1) {
+      translated_ = seen.facts;
+      facts = &translated_;
+      if (box_.translate_reply(translated_, frame.at)) connections_.also_arrives_as(*of, sim::tuple_of(translated_));
+    }
   }
   if (watch != nullptr) watch->see(seen, of, direction);
   const u32 length = frame.view.wire_length;
-  const sim::arrival_verdict said = box_.arrive(port, facts, length, seen.tcp, frame.at);
+  const sim::arrival_verdict said = box_.arrive(port, *facts, length, seen.candidate() ? seen.tcp : sim::tcp_segment{}, frame.at);
   ++sums_.frames;
   sums_.bytes += length;
-  if (on_tuple && facts.why == reason::none) on_tuple(sim::tuple_of(facts), said.forwarded);
+  if (on_tuple && seen.candidate()) on_tuple(sim::tuple_of(*facts), said.forwarded);
   if (said.forwarded)
     forwarded(of, length, frame.at);
   else

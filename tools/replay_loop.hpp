@@ -77,6 +77,7 @@ class replay_loop {
   replay_sums sums_;
   seen_ports ports_;
   tracking connections_;
+  frame_facts translated_;  // of a reply, as it arrives
 };
 
 }  // namespace octep::tools

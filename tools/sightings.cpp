@@ -33,7 +33,7 @@ u64 payload_print(const observed_frame& seen, u32 packet_length) {
   const u32 begin = seen.facts.network_offset;
   // Behind a checksum, which a NAT does change: UDP has it last, an echo's sequence number follows its identifier.
   u32 at = begin + (v4 ? 4U * (view.bytes[begin] & 0x0fU) : ipv6_header_length);
-  at += is_echo(seen.tuple().proto) ? 6 : udp_header_length;
+  at += is_echo(seen.tuple.proto) ? 6 : udp_header_length;
   const u32 end = std::min({view.at_hand(), begin + packet_length, at + payload_looked_at});
   u64 h = 0;
   for (; at < end; ++at) h = sim::scatter(h, view.bytes[at]);
@@ -57,12 +57,12 @@ bool hops_apart(u8 a, u8 b, int hops) { return std::abs(int{a} - int{b}) == hops
 
 }  // namespace
 
-sighting sightings::look(const observed_frame& seen) {
-  const sim::wide_tuple tuple = seen.tuple();
+void sightings::look(const observed_frame& seen, sighting& said) {
+  const sim::wide_tuple& tuple = seen.tuple;
   const packet p = packet_of(seen);
   const u64 print = print_of(seen, tuple, p);
   entry& e = entries_[print % places];
-  sighting said;
+  said.is = sighting::kind::first;
   if (e.used && e.print == print && e.tuple.destination == tuple.destination && seen.frame.at.since(e.at) <= longest) {
     const bool says_something = tuple.proto != protocol::tcp || seen.tcp.length != 0 || seen.tcp.flags.syn() || seen.tcp.flags.fin();
     const bool same = p.id == e.id && (p.id != 0 || (says_something && seen.frame.at.since(e.at) <= too_soon_to_repeat));
@@ -74,7 +74,6 @@ sighting sightings::look(const observed_frame& seen) {
                            : sighting{sighting::kind::translated, tuple, e.tuple};
   }
   e = {print, tuple, seen.frame.at, p.id, p.ttl, true};
-  return said;
 }
 
 }  // namespace octep::tools

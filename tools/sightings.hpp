@@ -20,14 +20,14 @@ namespace octep::tools {
 struct sighting {
   enum class kind : u8 { first, again, translated };
   kind is = kind::first;
-  // Translated: the opener's tuples before the NAT and behind it. One of them is the frame's own, by the TTL.
+  // The opener's tuples before the NAT and behind it. One of them is the frame's own, by the TTL. Of translated frames only.
   sim::wide_tuple inside, outside;
 };
 
 class sightings {
  public:
-  // Of a candidate, in the order of the capture.
-  [[nodiscard]] sighting look(const observed_frame& seen);
+  // What `seen` is, in `said`. Candidates, in the order of the capture.
+  void look(const observed_frame& seen, sighting& said);
 
  private:
   struct entry {

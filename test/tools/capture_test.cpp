@@ -195,14 +195,14 @@ RC_GTEST_PROP(Capture, AnyDamageIsReadRefusedOrReported, ()) {
   std::optional<capture> from = capture::open(file.path(), error);
   RC_ASSERT(from.has_value() == error.empty());
   if (!from) return;
-  captured_frame frame;
+  observed_frame seen;
   instant last;
   capture::got ended;
-  while ((ended = from->next(frame)) == capture::got::frame) {
-    RC_ASSERT(last <= frame.at);
-    last = frame.at;
-    (void)observe(frame);
-    (void)link_source(frame);
+  while ((ended = from->next(seen.frame)) == capture::got::frame) {
+    RC_ASSERT(last <= seen.frame.at);
+    last = seen.frame.at;
+    observe(seen);
+    (void)link_source(seen.frame);
   }
   RC_ASSERT((ended == capture::got::end) == from->message().empty());
 }

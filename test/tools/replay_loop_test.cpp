@@ -67,7 +67,10 @@ struct bench {
 
   void take(const bytes& frame, u64 us = 0) {
     const u32 length = static_cast<u32>(frame.size());
-    loop.take(observe({{frame.data(), length, length}, {us}, link_type::ethernet}));
+    observed_frame seen;
+    seen.frame = {{frame.data(), length, length}, {us}, link_type::ethernet};
+    observe(seen);
+    loop.take(seen);
     ++taken;
   }
   const fake_box::arrived& last() { return box.frames.back(); }
