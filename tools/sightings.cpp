@@ -70,8 +70,7 @@ void sightings::look(const observed_frame& seen, sighting& said) {
     if (from_same && same && (p.ttl == e.ttl || hops_apart(p.ttl, e.ttl, 1)))
       said.is = sighting::kind::again;
     else if (tuple.source != e.tuple.source && hops_apart(p.ttl, e.ttl, 1))
-      said = p.ttl < e.ttl ? sighting{sighting::kind::translated, e.tuple, tuple}
-                           : sighting{sighting::kind::translated, tuple, e.tuple};
+      said = {sighting::kind::translated, p.ttl < e.ttl ? tuple : e.tuple};
   }
   e = {print, tuple, seen.frame.at, p.id, p.ttl, true};
 }

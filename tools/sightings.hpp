@@ -20,8 +20,8 @@ namespace octep::tools {
 struct sighting {
   enum class kind : u8 { first, again, translated };
   kind is = kind::first;
-  // The opener's tuples before the NAT and behind it. One of them is the frame's own, by the TTL. Of translated frames only.
-  sim::wide_tuple inside, outside;
+  // Of translated frames: the opener's tuple behind the NAT, which is this frame's or the earlier one's, by the TTL.
+  sim::wide_tuple outside;
 };
 
 class sightings {
@@ -38,7 +38,8 @@ class sightings {
     u8 ttl = 0;
     bool used = false;
   };
-  static constexpr usize places = 4'096;
+  // What a second-level cache holds. The second sight of a frame comes within a hop, hundreds of frames later at most.
+  static constexpr usize places = 1'024;
 
   std::vector<entry> entries_ = std::vector<entry>(places);
 };

@@ -74,7 +74,7 @@ void measure_replays(report& out, const options& o) {
     l.known = known;
     out.add(l);
   };
-  add("P7-read", "pcap_next_ex", 2, 16);
+  add("P7-read", "pcap_next_ex", 2, 24);
   if (has_tcpdump) add("P7-tcpdump", "tcpdump -nr", 0.2, 0);
 }
 
