@@ -153,7 +153,11 @@ std::vector<document> definition_documents() {
 outcome definitions_command(const arguments& given) {
   CLI::App app{"Prints the pages about settings, counters and reasons, as made from their tables.",
                "octep definitions"};
-  std::string folder;
+  app.get_formatter()->column_width(20);
+  std::string page, folder;
+  app.add_option("PAGE", page, "settings, counters or reasons; all three unless one is named")
+      ->type_name(" ")
+      ->check(CLI::IsMember({"settings", "counters", "reasons"}));
   app.add_option("--write", folder, "write each page into its file in DIR instead")->type_name("DIR");
   try {
     app.parse(std::vector<std::string>{given.rbegin(), given.rend()});
@@ -166,6 +170,7 @@ outcome definitions_command(const arguments& given) {
   outcome answer;
   const bool writes = app.count("--write") != 0;
   for (const document& d : definition_documents()) {
+    if (!page.empty() && d.name != page + ".md") continue;
     if (!writes) {
       answer.out += (answer.out.empty() ? "" : "\n") + d.text;
       continue;

@@ -20,7 +20,7 @@ struct document {
 // Settings, counters, reasons.
 [[nodiscard]] std::vector<document> definition_documents();
 
-// `octep definitions [--write DIR]`: the pages one after the other, or each into its file in DIR.
+// `octep definitions [PAGE] [--write DIR]`: the pages one after the other, or each into its file in DIR; or one of them.
 [[nodiscard]] outcome definitions_command(const arguments& given);
 
 }  // namespace octep::tools

@@ -27,9 +27,10 @@ _octep() {
     definitions) options="--help --write" ;;
     help) mapfile -t COMPREPLY < <(compgen -W "replay slot definitions settings" -- "$word"); return ;;
   esac
-  case $word in
-    -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word") ;;
-    *) [ "$command" = replay ] && mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+  case $command/$word in
+    */-*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word") ;;
+    replay/*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    definitions/*) mapfile -t COMPREPLY < <(compgen -W "settings counters reasons" -- "$word") ;;
   esac
 }
 complete -o filenames -F _octep octep

@@ -1,5 +1,6 @@
 #include "tools/replay_options.hpp"
 
+#include "tools/output_file.hpp"
 #include "tools/text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace octep::tools {
@@ -30,9 +32,9 @@ struct raw_options {
   std::optional<std::string> choice;
   std::optional<std::string> hash;
   std::optional<std::string> seed;
-  std::string trace;
-  std::string csv;
-  std::string html;
+  std::optional<std::string> trace;
+  std::optional<std::string> csv;
+  std::optional<std::string> html;
   std::optional<std::string> why;
   std::optional<std::string> at;
   std::optional<std::string> nat_of;
@@ -154,6 +156,23 @@ std::string apply_compared(const raw_options& raw, replay_options& options) {
   return {};
 }
 
+// Each output is a file of its own, and none is the capture. Empty: so it is.
+std::string check_outputs(const raw_options& raw) {
+  struct place {
+    std::string path, is;
+  };
+  std::vector<place> taken{{raw.file == "-" ? "/dev/stdin" : raw.file, "the capture"}, {"/dev/stdout", "where the report goes"}};
+  const std::array outputs{std::pair{"--trace", &raw.trace}, std::pair{"--csv", &raw.csv}, std::pair{"--html", &raw.html}};
+  for (const auto& [option, path] : outputs) {
+    if (!*path) continue;
+    if ((*path)->empty()) return fmt::format("{}: the file's name is empty", option);
+    for (const place& other : taken)
+      if (same_file(**path, other.path)) return fmt::format("{} {}: that is {}; name another file", option, **path, other.is);
+    taken.push_back({**path, fmt::format("what {} writes", option)});
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string apply_setting(std::string_view assignment, settings& values) {
@@ -227,9 +246,9 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   replay_options options;
   options.file = raw.file;
   options.json = raw.json;
-  options.trace = raw.trace;
-  options.csv = raw.csv;
-  options.html = raw.html;
+  options.trace = raw.trace.value_or("");
+  options.csv = raw.csv.value_or("");
+  options.html = raw.html.value_or("");
   if (raw.why) {
     std::string error;
     options.why = parse_tuple(*raw.why, error);
@@ -246,6 +265,7 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   }
   if (std::string wrong = apply(raw, options.box); !wrong.empty()) return refused(status_usage, one_line(wrong));
   if (std::string wrong = apply_compared(raw, options); !wrong.empty()) return refused(status_usage, one_line(wrong));
+  if (std::string wrong = check_outputs(raw); !wrong.empty()) return refused(status_usage, one_line(wrong));
   if (options.why && !options.compared.empty())
     return refused(status_usage, "--why asks about one connection and --compare about all: one of them at a time");
   return options;

@@ -13,7 +13,7 @@
 namespace octep::tools {
 namespace {
 
-constexpr usize explained_reasons = 5;
+constexpr usize explained_reasons = 8;
 constexpr u64 longest_bar = 40;
 constexpr usize longest_line = 120;  // of a sentence: longer ones are hard to read
 
@@ -188,6 +188,7 @@ void write_refusals(page& to, const replay_sums& sums) {
       to.paragraph(fmt::format("To change it: {}", about.change), 6);
     }
   }
+  if (by_bytes.size() > explained_reasons) to.paragraph("`octep definitions reasons` says what the others mean.", 6);
   if (sums.made == 0) return;
   to.row_and_sentence(fmt::format(columns, "(made)", grouped(sums.made_bytes), "", grouped(sums.made_frames), "", grouped(sums.made)),
                       "What the host had of those that were made: before it, and after a give-back.");

@@ -29,17 +29,18 @@ class time_histogram {
     ++steps_[at];
     ++octaves_[bit_width(us / 1'000)];
     ++count_;
+    longest_ = greatest(longest_, us);
   }
 
   [[nodiscard]] u64 count() const noexcept { return count_; }
 
-  // Microseconds that `percent` in a hundred do not exceed, rounded down to a step. Nothing: there is no sample.
+  // Microseconds that `percent` in a hundred do not exceed, rounded up to a step's end. Nothing: there is no sample.
   [[nodiscard]] std::optional<u64> percentile(u64 percent) const noexcept {
     const u64 rank = greatest<u64>(1, (count_ * percent + 99) / 100);
     u64 seen = 0;
     for (usize i = 0; i < steps_.size(); ++i) {
       seen += steps_[i];
-      if (rank <= seen) return first_of(i);
+      if (rank <= seen) return least(first_of(i + 1) - 1, longest_);
     }
     return {};
   }
@@ -75,6 +76,7 @@ class time_histogram {
   std::vector<u64> steps_;
   u64 octaves_[64]{};  // by bit_width of ms, which is at most 55
   u64 count_ = 0;
+  u64 longest_ = 0;
 };
 
 }  // namespace octep::tools

@@ -115,6 +115,10 @@ TEST(DefinitionsCommand, PrintsThePagesInOrder) {
   EXPECT_EQ(answer.out, page("settings.md") + "\n" + page("counters.md") + "\n" + page("reasons.md"));
 }
 
+TEST(DefinitionsCommand, PrintsOnePageByItsName) {
+  EXPECT_EQ(definitions_command({"reasons"}).out, page("reasons.md"));
+}
+
 TEST_F(Folder, IsFilledAndEachFileNamed) {
   const outcome answer = definitions_command({"--write", path.string()});
   EXPECT_EQ(answer.status, status_done);
@@ -134,7 +138,7 @@ TEST_F(Folder, ThatDoesNotExistIsOneClearLine) {
 }
 
 TEST(DefinitionsCommand, NonsenseIsAUsageError) {
-  for (const arguments& nonsense : {arguments{"settings"}, arguments{"--write"}, arguments{"--wrote", "docs"}}) {
+  for (const arguments& nonsense : {arguments{"setting"}, arguments{"settings", "reasons"}, arguments{"--write"}, arguments{"--wrote", "docs"}}) {
     const outcome answer = definitions_command(nonsense);
     EXPECT_EQ(answer.status, status_usage);
     EXPECT_EQ(answer.out, "");

@@ -80,6 +80,7 @@ TEST(Completion, OffersCommandsSettingsAndNames) {
   EXPECT_EQ(completed("octep replay --device xgs1"), (std::set<std::string>{"xgs136"}));
   EXPECT_EQ(completed("octep replay --set revive_m"), (std::set<std::string>{"revive_max_ms=", "revive_min_ms="}));
   EXPECT_EQ(completed("octep replay --choice o"), (std::set<std::string>{"oldest"}));
+  EXPECT_EQ(completed("octep definitions r"), (std::set<std::string>{"reasons"}));
   EXPECT_TRUE(completed("octep replay test/captures/lan").contains("test/captures/lan-nat.pcapng"));
 }
 

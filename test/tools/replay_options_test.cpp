@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "test/tools/capture_bytes.hpp"
+
 namespace octep::tools {
 namespace {
 
@@ -136,6 +138,15 @@ TEST(ReplayOptions, WhatCannotBeComparedOrPairedIsSaid) {
   EXPECT_NE(complaint({"f", "--compare", "poll_ms"}).find("NAME=VALUE"), std::string::npos);
   EXPECT_NE(complaint({"f", "--nat-of", "example.net"}).find("--nat-of example.net: an address"), std::string::npos);
   EXPECT_NE(complaint({"f", "--why", "tcp:192.0.2.1:1-192.0.2.2:2", "--compare-device"}).find("one of them at a time"), std::string::npos);
+}
+
+TEST(ReplayOptions, NoOutputTakesTheCaptureOrAnotherAway) {
+  const temporary_file captured{{}};
+  const std::string& in = captured.path();
+  EXPECT_EQ(complaint({in, "--html", in}), fmt::format("--html {}: that is the capture; name another file", in));
+  EXPECT_EQ(complaint({in, "--csv", "x", "--trace", "./x"}), "--csv x: that is what --trace writes; name another file");
+  EXPECT_EQ(complaint({in, "--csv", ""}), "--csv: the file's name is empty");
+  accepted({"-", "--csv", "/dev/null", "--trace", "/dev/null"});
 }
 
 TEST(ReplayOptions, HelpFitsATerminalAndNamesEveryOption) {
