@@ -90,6 +90,7 @@ void routes::forget_neighbour(family which, const address6& who) {
 neighbour routes::neighbour_of(family which, const address6& who) const {
   const auto it = neighbours_.find(neighbour_key(which, who));
   if (it != neighbours_.end()) return it->second;
+  if (resolve_by_) return {true, resolve_by_(which, who)};
   return resolve_all_ ? neighbour{true, made_from(who)} : neighbour{};
 }
 

@@ -6,7 +6,9 @@
 // What it refuses: sending a question to a neighbour, and a pointer in an answer.
 #pragma once
 
+#include <functional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <octep/next_hop.hpp>
@@ -69,6 +71,8 @@ class routes {
   void forget_neighbour(family which, const address6& who);
   // Neighbours nobody named answer with an address made from theirs.
   void resolve_all(bool on) noexcept { resolve_all_ = on; }
+  // Or with what `by` says of theirs.
+  void resolve_by(std::function<link_address(family, const address6&)> by) { resolve_by_ = std::move(by); }
   void set_least_mtu(u16 least) noexcept { least_mtu_ = least; }
   // Whose policies and associations protect what leaves by a tunnel. Without one everything leaves plain.
   void protect_by(const association_table* kernel) noexcept { kernel_ = kernel; }
@@ -100,6 +104,7 @@ class routes {
   std::unordered_map<wide_tuple, neighbour, wide_tuple_hash> neighbours_;  // keyed by family and destination
   const association_table* kernel_ = nullptr;
   bool resolve_all_ = false;
+  std::function<link_address(family, const address6&)> resolve_by_;
   u16 least_mtu_ = least_mtu;
   bool into_tunnels_ = false;  // one of routes_
   u64 changes_ = 0;

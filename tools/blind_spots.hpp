@@ -23,6 +23,14 @@ struct blind_spot {
   std::string sentence;
 };
 
+// As the capture's reader found its clock.
+struct clock_marks {
+  u64 went_back = 0;  // frames with a stamp earlier than one before them
+  u64 set_back = 0;   // how often the clock was set back
+  double most_seconds = 0;  // by how much at the most
+  u64 without_time = 0;     // frames, where all have the same stamp
+};
+
 class blind_spots {
  public:
   // A candidate's sight.
@@ -32,18 +40,21 @@ class blind_spots {
   // A connection is over.
   void over(const connection& c);
 
-  // Those that were met. `went_back`: frames with a stamp earlier than one before them.
-  [[nodiscard]] std::vector<blind_spot> found(u64 went_back) const;
+  // Those that were met.
+  [[nodiscard]] std::vector<blind_spot> found(const clock_marks& clock) const;
 
  private:
   u64 short_snaps_ = 0;
   u64 merged_ = 0, merged_longest_ = 0;
   u64 long_ = 0;
-  u64 again_ = 0;
+  u64 again_ = 0;               // by their IPv4 identification
+  u64 unnumbered_ = 0;          // frames that have none
+  u64 unnumbered_again_ = 0;
   u64 translated_ = 0;
   u64 no_syn_ = 0;
   u64 one_way_ = 0;
   u64 skipping_ = 0, skipped_bytes_ = 0;
+  u64 losing_ = 0, lost_bytes_ = 0;
   // Where translated frames came from. A box has few outside addresses; beyond these nobody is named.
   static constexpr usize most_outside = 64;
   std::map<std::string, u64> outside_;

@@ -13,8 +13,12 @@ namespace octep::tools {
 namespace {
 
 constexpr i64 ns_per_second = 1'000'000'000;
-// A lying stamp may be any 64-bit number of seconds; 272 years either way keep nanoseconds inside 64 bits.
-constexpr i64 most_seconds = i64{1} << 33;
+// A lying stamp may be any 64-bit number of seconds; 136 years either way, as far as pcap's reach, keep any two inside 64 bits.
+constexpr i64 most_seconds = i64{1} << 32;
+constexpr i64 most_ns = most_seconds * ns_per_second;
+
+// Two interfaces or queues write out of order by less; a clock that is corrected by less than that does little harm.
+constexpr i64 set_back_from_ns = ns_per_second;
 
 constexpr usize read_at_once = 256 * 1'024;
 
@@ -101,7 +105,9 @@ std::optional<capture> capture::open(const std::string& path, std::string& error
     return refuse(fmt::format("link type {} is not supported; supported are Ethernet, raw IP, Linux cooked (v1, v2) and "
                               "BSD loopback",
                               name_of_link(datalink)));
+  constexpr int pcap_version = 2;  // pcapng's is 1
   capture opened{name, std::move(buffer), holder.release(), *link};
+  opened.is_pcap_ = pcap_major_version(opened.reader_.get()) == pcap_version;
   struct stat about {};
   if (fstat(fileno(pcap_file(opened.reader_.get())), &about) == 0 && S_ISREG(about.st_mode))
     opened.size_ = static_cast<u64>(about.st_size);
@@ -121,8 +127,10 @@ capture::got capture::next(captured_frame& frame) {
                       : fmt::format("{}: frame {}: {}{}", name_, frames_ + 1, why, way_around(why));
     return at_end ? got::cut : got::bad;
   }
-  // With nanosecond precision libpcap keeps nanoseconds in tv_usec, and does not check them.
-  const i64 seconds = std::clamp(i64{header->ts.tv_sec}, -most_seconds, most_seconds);
+  // With nanosecond precision libpcap keeps nanoseconds in tv_usec, and does not check them. Seconds of pcap have 32 bits and no
+  // sign, of which libpcap makes a negative number from 2038 on.
+  const i64 told = header->ts.tv_sec;
+  const i64 seconds = std::clamp(is_pcap_ && told < 0 ? told + (i64{1} << 32) : told, -most_seconds, most_seconds);
   const i64 stamp_ns = seconds * ns_per_second + std::clamp(i64{header->ts.tv_usec}, i64{0}, ns_per_second * 4);
   frame = {{bytes, header->caplen, header->len}, clock(stamp_ns), link_};
   ++frames_;
@@ -141,10 +149,26 @@ double capture::seconds() const noexcept {
   return static_cast<double>(static_cast<long double>(latest_ns_ - earliest_ns_) / ns_per_second);
 }
 
+double capture::set_back_seconds() const noexcept { return static_cast<double>(set_back_most_ns_) / ns_per_second; }
+
 instant capture::clock(i64 stamp_ns) noexcept {
+  stamp_ns = std::min(stamp_ns + shift_ns_, most_ns);
   if (frames_ == 0) first_ns_ = earliest_ns_ = latest_ns_ = stamp_ns;
+  if (latest_ns_ - stamp_ns <= set_back_from_ns) {
+    behind_ = false;
+  } else if (!behind_) {
+    behind_ = true;
+    behind_since_ns_ = stamp_ns;
+  } else if (stamp_ns - behind_since_ns_ > set_back_from_ns) {
+    const i64 back = latest_ns_ - behind_since_ns_;
+    ++set_back_;
+    set_back_most_ns_ = std::max(set_back_most_ns_, back);
+    shift_ns_ = std::min(shift_ns_ + back, most_ns);
+    stamp_ns = std::min(stamp_ns + back, most_ns);
+    behind_ = false;
+  }
   if (stamp_ns < latest_ns_) ++went_back_;
-  earliest_ns_ = std::min(earliest_ns_, stamp_ns);
+  if (!behind_) earliest_ns_ = std::min(earliest_ns_, stamp_ns);
   latest_ns_ = std::max(latest_ns_, stamp_ns);
   return {static_cast<u64>(latest_ns_ - first_ns_) / 1000};
 }

@@ -36,8 +36,13 @@ class capture {
   // Of the records read so far.
   [[nodiscard]] u64 frames() const noexcept { return frames_; }
   [[nodiscard]] u64 bytes() const noexcept { return bytes_; }  // on the wire, with link headers
-  [[nodiscard]] double seconds() const noexcept;               // latest stamp less earliest
+  // Latest stamp less earliest; where the clock was set back, of time as it goes on here.
+  [[nodiscard]] double seconds() const noexcept;
   [[nodiscard]] u64 went_back() const noexcept { return went_back_; }  // records stamped earlier than one before them
+  // How often the clock was set back, and by how much at the most. A clock is set back where stamps stay behind by more than a
+  // second for more than a second of their own; time goes on from there.
+  [[nodiscard]] u64 set_back() const noexcept { return set_back_; }
+  [[nodiscard]] double set_back_seconds() const noexcept;
   [[nodiscard]] u64 overlong() const noexcept { return overlong_; }    // records with more bytes than they say the wire had
   // Of the file, for a progress bar: bytes read of it so far, and all of them; 0 where it is no regular file.
   [[nodiscard]] u64 position() const noexcept;
@@ -63,6 +68,12 @@ class capture {
   u64 went_back_ = 0;
   u64 overlong_ = 0;
   u64 size_ = 0;
+  bool is_pcap_ = false;  // and not pcapng
+  u64 set_back_ = 0;
+  i64 set_back_most_ns_ = 0;
+  i64 shift_ns_ = 0;  // of stamps, since the clock was set back
+  bool behind_ = false;
+  i64 behind_since_ns_ = 0;  // the first stamp of those that are behind by so much
   i64 first_ns_ = 0;
   i64 earliest_ns_ = 0;
   i64 latest_ns_ = 0;

@@ -3,6 +3,8 @@
 // What that buys: nothing is ever printed by halves, and tests call commands as functions.
 #pragma once
 
+#include <octep/base.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +34,12 @@ using arguments = std::vector<std::string>;
 // Control characters, which a path or an argument may hold, would break a line or a terminal.
 [[nodiscard]] inline std::string one_line(std::string_view text) {
   std::string line{text};
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  const auto byte = [&line](usize i) { return static_cast<unsigned char>(line[i]); };
+  for (usize i = 0; i < line.size(); ++i) {
+    if (byte(i) < 0x20 || byte(i) == 0x7f) line[i] = '?';
+    // U+0080 to U+009F, which terminals obey as well.
+    if (byte(i) == 0xc2 && i + 1 < line.size() && byte(i + 1) >= 0x80 && byte(i + 1) < 0xa0) line[i] = line[i + 1] = '?';
+  }
   return line;
 }
 

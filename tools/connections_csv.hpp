@@ -1,4 +1,5 @@
-// A replay's connections as CSV (RFC 4180, lines end in LF), a line each, in the order in which they ended.
+// A replay's connections as CSV (RFC 4180, lines end in LF), a line each, in the order in which they were
+// forgotten.
 //
 //   protocol opener opener_port responder responder_port   as the opener's frames arrive; an echo has its identifier and nothing
 //   begin end                                              seconds since the capture's first frame

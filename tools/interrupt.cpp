@@ -16,7 +16,9 @@ interrupt_watch::interrupt_watch() noexcept {
   // A read that waits for a pipe comes back. The second Ctrl-C finds what was there before.
   now.sa_flags = static_cast<int>(SA_RESETHAND);
   sigemptyset(&now.sa_mask);
-  sigaction(SIGINT, &now, &before_);
+  sigaction(SIGINT, nullptr, &before_);
+  // A shell has its background jobs ignore Ctrl-C, which is meant for the one in front.
+  if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &now, nullptr);
 }
 
 interrupt_watch::~interrupt_watch() { sigaction(SIGINT, &before_, nullptr); }

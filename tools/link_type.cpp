@@ -105,4 +105,8 @@ std::optional<u64> link_source(const captured_frame& frame) noexcept {
   return {};
 }
 
+bool is_loopback(const captured_frame& frame) noexcept {
+  return frame.link == link_type::loopback || (frame.link == link_type::ethernet && link_source(frame) == 0U);
+}
+
 }  // namespace octep::tools

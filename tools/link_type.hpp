@@ -38,4 +38,7 @@ void classify(const captured_frame& frame, frame_facts& facts) noexcept;
 // Who put the frame on this link: the hardware address as a number. Nothing: the link has none, or it was cut off.
 [[nodiscard]] std::optional<u64> link_source(const captured_frame& frame) noexcept;
 
+// Whether no wire carried it, so that no length is too long for one: BSD's link, or Linux's Ethernet addresses of zeros.
+[[nodiscard]] bool is_loopback(const captured_frame& frame) noexcept;
+
 }  // namespace octep::tools

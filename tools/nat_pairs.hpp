@@ -3,8 +3,8 @@
 //   inside  client ─▶ server          kept; the model box translates it, as the box of the capture did
 //   outside ADDRESS ─▶ server         the same packet one hop further: from then on its connection is left out, both ways
 //
-// What it is: the outside tuples that were seen to be the translation of an inside one. A fixed table: two tuples that share a
-// place forget each other, and the opener's next frame, seen twice, pairs them anew.
+// What it is: the outside tuples that were seen to be the translation of an inside one, 65,536 of them in sets of eight. In a full
+// set the one that was paired first is forgotten, and its opener's next frame, seen twice, pairs it anew.
 // What it refuses: pairing anything but `--nat-of`'s address; what the box itself says from there has no inside and stays.
 // Concurrency: one thread.
 #pragma once
@@ -26,12 +26,17 @@ class nat_pairs {
   [[nodiscard]] bool leaves_out(const observed_frame& seen, const sighting& how);
 
  private:
-  static constexpr usize places = 65'536;
-  [[nodiscard]] static usize place(const sim::wide_tuple& opener) noexcept { return sim::scatter(opener) % places; }
+  static constexpr usize sets = 8'192, ways = 8;
+  struct set {
+    sim::wide_tuple openers[ways];  // as their frames leave
+    u32 next = 0;                   // whose place is taken next
+    [[nodiscard]] bool has(const sim::wide_tuple& opener) const noexcept;
+  };
+  [[nodiscard]] set& set_of(const sim::wide_tuple& opener) noexcept { return paired_[sim::scatter(opener) % sets]; }
 
   family which_;
   address6 outside_;
-  std::vector<sim::wide_tuple> paired_ = std::vector<sim::wide_tuple>(places);  // as the opener's frames leave
+  std::vector<set> paired_ = std::vector<set>(sets);
 };
 
 }  // namespace octep::tools

@@ -24,7 +24,7 @@ namespace {
 
 const char* const not_modelled =
     "The firewall's own rules, tunnels, and what a device hands up for its length or its last hop: everything may pass, and every "
-    "way out takes every frame.";
+    "way out takes every frame. A next hop is a hardware address that the capture shows: what is behind one router is one.";
 
 // A box and what came of the frames that went through it.
 struct lane {
@@ -64,17 +64,28 @@ struct reading {
   std::optional<std::string> broken;  // a law that does not hold
 };
 
-reading read_through(capture& from, const replay_options& options, const std::vector<lane>& lanes, blind_spots& blind) {
-  sightings sights;
+// Silence is made of polls, and long silence of many: Ctrl-C is heard within it.
+void pass_time(const std::vector<lane>& lanes, instant from, instant to, const interrupt_watch& stop) {
+  constexpr microseconds stride{3'600'000'000};
+  if (to.since(from) <= stride) return;
+  for (instant at = from + stride; at < to && !stop.asked(); at = at + stride)
+    for (const lane& each : lanes) each.box->advance(at);
+}
+
+reading read_through(capture& from, const replay_options& options, const interrupt_watch& stop, const std::vector<lane>& lanes,
+                     blind_spots& blind) {
+  // Pairing a NAT's sides must not miss a connection's first frame, so it remembers more.
+  sightings sights{options.nat_of ? sightings::many_places : sightings::places};
   std::optional<nat_pairs> pairs;
   if (options.nat_of) pairs.emplace(*options.nat_of);
-  const interrupt_watch stop;
   progress bar{stderr, from.size()};
   observed_frame seen;
   sighting how;
   reading r;
   while (!stop.asked() && (r.ended = from.next(seen.frame)) == capture::got::frame) {
     if (options.at && *options.at < seen.frame.at) break;
+    pass_time(lanes, r.last, seen.frame.at, stop);
+    if (stop.asked()) break;
     r.last = seen.frame.at;
     bar.at(from.frames(), [&from] { return from.position(); });
     observe(seen);
@@ -114,7 +125,7 @@ void listen(replay_why& story, replay_loop& loop) {
     story.hear(e);
     if (also) also(e);
   };
-  loop.on_tuple = [&story](const sim::wide_tuple& t, bool forwarded) { story.frame(t, forwarded); };
+  loop.on_tuple = [&story](const sim::wide_tuple& of, const sim::wide_tuple& arrives, bool forwarded) { story.frame(of, arrives, forwarded); };
 }
 
 // What a replay writes beside its report, if it was asked to.
@@ -163,6 +174,9 @@ const char* what_is_not_modelled() noexcept { return not_modelled; }
 
 std::string sentence_about(const connection& c) {
   if (!c.made && !c.forwarded) return row(c.refusal).sentence;
+  if (c.frames_forwarded == 0 && c.made && *c.made < c.last_frame)
+    return c.reset || c.fin[0] || c.fin[1] ? "It was made in hardware, and what came of it after that was for the host, such as its end."
+                                           : "It was made in hardware, and what came of it after that was for the host.";
   if (c.frames_forwarded == 0) return "It was made in hardware, and no frame of it came after that.";
   if (!c.made) return "It took over the place of one that was in hardware with the same addresses and ports.";
   return fmt::format("It was made in hardware {} after its first frame; hardware forwarded {} of its bytes.",
@@ -175,7 +189,9 @@ outcome replay_command(const arguments& given) {
   const replay_options& options = std::get<replay_options>(parsed);
 
   std::string error;
+  const interrupt_watch stop;
   std::optional<capture> from = capture::open(options.file, error);
+  if (!from && stop.asked()) return refused(status_interrupted, "interrupted before the capture began");
   if (!from) return refused(status_input, error);
   std::vector<lane> lanes = lanes_of(options, error);
   if (lanes.size() != options.compared.size() + 1) return refused(status_usage, error);
@@ -185,14 +201,17 @@ outcome replay_command(const arguments& given) {
   if (const std::string wrong = beside.open(options); !wrong.empty()) return refused(status_input, wrong);
   beside.listen_to(first);
   std::optional<replay_why> story;
-  if (options.why) listen(story.emplace(*options.why), first);
+  if (options.why) listen(story.emplace(*options.why, options.box), first);
   blind_spots blind;
   first.watch = &blind;
 
-  reading read = read_through(*from, options, lanes, blind);
+  reading read = read_through(*from, options, stop, lanes, blind);
   if (read.broken) return refused(status_broken, *read.broken);
   if (read.ended == capture::got::bad && !read.interrupted) return refused(status_input, from->message());
+  const instant ends = read.last;
   if (options.at) {
+    pass_time(lanes, ends, *options.at, stop);
+    if (stop.asked()) return refused(status_interrupted, "interrupted before --at was reached");
     read.last = *options.at;
     for (const lane& each : lanes) each.box->advance(read.last);
   }
@@ -204,16 +223,22 @@ outcome replay_command(const arguments& given) {
   sums.interrupted = read.interrupted;
   sums.left_out = read.left_out;
   sums.left_out_bytes = read.left_out_bytes;
-  sums.cannot_tell = blind.found(from->went_back());
+  sums.cannot_tell = blind.found({from->went_back(), from->set_back(), from->set_back_seconds(), sums.seconds == 0 ? from->frames() : 0});
   add_warnings(sums, *from, read);
+  if (options.nat_of && read.left_out == 0) sums.warnings.emplace_back("--nat-of: no frame was seen on both sides of that address");
+  if (options.at && ends < *options.at && read.ended != capture::got::frame)
+    sums.warnings.push_back(fmt::format("the capture ends {:.3f} s after its first frame, before --at", static_cast<double>(ends.us) / 1e6));
 
   const auto page = [&] {
-    return report_html(report_json(sums, compared, options), report_text(sums, compared, options, {}), options.file);
+    return report_html(report_json(sums, compared, options), report_text(sums, compared, options, {}), options);
   };
-  if (const std::string wrong = beside.keep(read.last, page); !wrong.empty()) return refused(status_input, wrong);
-  const int status = read.interrupted ? status_interrupted : status_done;
-  if (story) return {status, options.json ? story->json(read.last) : story->text(read.last), {}};
-  outcome answer{status, options.json ? report_json(sums, compared, options) : report_text(sums, compared, options, screen_of(stdout)), {}};
+  outcome answer{read.interrupted ? status_interrupted : status_done, {}, {}};
+  // The report took as long to make as what could not be written beside it.
+  if (std::string wrong = beside.keep(read.last, page); !wrong.empty()) answer = refused(status_input, std::move(wrong));
+  if (story)
+    answer.out = options.json ? story->json(read.last) : story->text(read.last);
+  else
+    answer.out = options.json ? report_json(sums, compared, options) : report_text(sums, compared, options, screen_of(stdout));
   for (const std::string& warning : sums.warnings) answer.complaints.push_back("warning: " + warning);
   return answer;
 }

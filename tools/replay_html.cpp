@@ -1,5 +1,6 @@
 #include "tools/replay_html.hpp"
 
+#include "tools/advice.hpp"
 #include "tools/embedded.hpp"
 
 #include <octep/reasons.hpp>
@@ -37,9 +38,9 @@ std::string in_script(std::string_view object) {
 }
 
 // The texts that the report names by a word: why a connection is not in hardware, and what a setting is unless it is set.
-json words() {
+json words(const device_facts& device) {
   json reasons = json::object(), defaults = json::object();
-  for (const reason_row& r : reason_rows) reasons[r.name] = {{"sentence", r.sentence}, {"change", r.change}};
+  for (const reason_row& r : reason_rows) reasons[r.name] = {{"sentence", r.sentence}, {"change", advice(r.is, device)}};
   for (const setting_row& r : setting_rows) defaults[r.name] = {{"value", settings{}[r.is]}, {"unit", r.unit}, {"meaning", r.meaning}};
   return {{"reasons", std::move(reasons)}, {"settings", std::move(defaults)}};
 }
@@ -48,12 +49,12 @@ json words() {
 
 bool has_charts() { return !embedded("chart.js").empty(); }
 
-std::string report_html(std::string_view report, std::string_view text, std::string_view file) {
+std::string report_html(std::string_view report, std::string_view text, const replay_options& options) {
   const auto filled = [&](std::string_view name) -> std::string {
-    if (name == "title") return escaped(file);
+    if (name == "title") return escaped(options.file);
     if (name == "text") return escaped(text);
     if (name == "report") return in_script(report);
-    if (name == "words") return in_script(words().dump());
+    if (name == "words") return in_script(words(options.box.device).dump());
     return embedded(name);
   };
   const std::string page = embedded("report.html");

@@ -6,6 +6,8 @@
 // Concurrency: functions of their arguments.
 #pragma once
 
+#include "tools/replay_options.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -14,7 +16,7 @@ namespace octep::tools {
 // Whether this build has the charting library.
 [[nodiscard]] bool has_charts();
 
-// `report` is its JSON and `text` its text, `file` the capture's name.
-[[nodiscard]] std::string report_html(std::string_view report, std::string_view text, std::string_view file);
+// `report` is its JSON and `text` its text.
+[[nodiscard]] std::string report_html(std::string_view report, std::string_view text, const replay_options& options);
 
 }  // namespace octep::tools

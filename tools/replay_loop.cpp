@@ -1,5 +1,7 @@
 #include "tools/replay_loop.hpp"
 
+#include "tools/advice.hpp"
+
 namespace octep::tools {
 void seen_ports::learn(const std::optional<u64>& address, u16 port) {
   if (address) places_[place(*address)] = {*address, port};
@@ -11,12 +13,13 @@ u16 seen_ports::of(const std::optional<u64>& address) const {
 }
 
 replay_loop::replay_loop(sim::appliance& box, bool nat)
-    : box_{box}, nat_{nat}, connections_{[this](const connection& c) {
+    : box_{box}, nat_{nat}, makes_{makes_connections(box.values())}, connections_{[this](const connection& c) {
         sums_.count(c);
         if (watch != nullptr) watch->over(c);
         if (on_over) on_over(c);
       }} {
   box_.on_event = [this](const event& e) { hear(e); };
+  box_.ways.resolve_by([this](family which, const address6& who) { return neighbours_.of(which, who); });
 }
 
 void replay_loop::take(const observed_frame& seen) {
@@ -35,6 +38,7 @@ void replay_loop::take(const observed_frame& seen) {
     sums_.connections += known.begins ? 1 : 0;
     port = direction == 0 ? opener_port : responder_port;
     ports_.learn(source, port);
+    if (known.first_of_direction) neighbours_.learn(seen.tuple.which, seen.tuple.source, source.value_or(0));
     if (nat_ && direction == 1) {
       translated_ = seen.facts;
       facts = &translated_;
@@ -46,7 +50,7 @@ void replay_loop::take(const observed_frame& seen) {
   const sim::arrival_verdict said = box_.arrive(port, *facts, length, seen.candidate() ? seen.tcp : sim::tcp_segment{}, frame.at);
   ++sums_.frames;
   sums_.bytes += length;
-  if (on_tuple && seen.candidate()) on_tuple(sim::tuple_of(*facts), said.forwarded);
+  if (on_tuple && seen.candidate()) on_tuple(seen.tuple, sim::tuple_of(*facts), said.forwarded);
   if (said.forwarded)
     forwarded(of, length, frame.at);
   else
@@ -86,14 +90,14 @@ void replay_loop::punted(connection* of, reason why, u32 length, instant now) {
   if (why == reason::none)
     ++sums_.candidates;
   else
-    ++sums_.not_candidate[static_cast<usize>(why)];
+    ++sums_.not_candidate[static_cast<usize>(why)], sums_.not_candidate_bytes[static_cast<usize>(why)] += length;
   if (of == nullptr) return;
   ++of->frames_punted;
   of->bytes_punted += length;
   if (!of->first_punted) of->first_punted = now;
   // Until a pass has said something, what became of its last frame is all there is to say.
-  if (of->refusal == reason::not_asked || is_frame_reason(of->refusal))
-    of->refusal = why == reason::none ? reason::not_asked : why;
+  if (of->refusal == reason::not_asked || of->refusal == reason::auto_off || is_frame_reason(of->refusal))
+    of->refusal = why != reason::none ? why : makes_ ? reason::not_asked : reason::auto_off;
 }
 
 void replay_loop::hear(const event& e) {

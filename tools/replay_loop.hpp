@@ -5,7 +5,7 @@
 //   events of passes ─▶ whose connection ─▶ made, or refused and why
 //
 // What it is: the loop's body, and the sums. Frames from openers arrive on one port, frames from responders on another; what
-// has no direction arrives where its sender was last seen.
+// has no direction arrives where its sender was last seen. The next hop towards a peer is the hardware address that its frames come from.
 // What it refuses: files, options and printing. What that buys: tests that hand it frames.
 // Concurrency: one thread.
 #pragma once
@@ -14,6 +14,7 @@
 #include "tools/blind_spots.hpp"
 #include "tools/observed_frame.hpp"
 #include "tools/replay_sums.hpp"
+#include "tools/seen_neighbours.hpp"
 #include "tools/tracking.hpp"
 
 #include <functional>
@@ -47,7 +48,10 @@ class replay_loop {
  public:
   // `nat`: the box translates openers, so what answers them arrives translated. `box` outlives it.
   replay_loop(sim::appliance& box, bool nat);
-  ~replay_loop() { box_.on_event = nullptr; }
+  ~replay_loop() {
+    box_.on_event = nullptr;
+    box_.ways.resolve_by(nullptr);
+  }
   replay_loop(const replay_loop&) = delete;
   replay_loop& operator=(const replay_loop&) = delete;
 
@@ -58,7 +62,8 @@ class replay_loop {
   // Told beside the sums, each as it happens: the events of passes, the frames, the connections that are over.
   std::function<void(const event&)> on_event;
   std::function<void(bool forwarded, instant at)> on_frame;
-  std::function<void(const sim::wide_tuple&, bool forwarded)> on_tuple;  // as it arrives
+  // As the capture has it, and as it arrives at the box, which is another where the box translates.
+  std::function<void(const sim::wide_tuple&, const sim::wide_tuple& arrives, bool forwarded)> on_tuple;
   std::function<void(const connection&)> on_over;
 
   // After the last frame: every connection is counted now.
@@ -74,8 +79,10 @@ class replay_loop {
 
   sim::appliance& box_;
   bool nat_;
+  bool makes_;  // no pass asks about a candidate otherwise
   replay_sums sums_;
   seen_ports ports_;
+  seen_neighbours neighbours_;
   tracking connections_;
   frame_facts translated_;  // of a reply, as it arrives
 };

@@ -143,6 +143,9 @@ std::string apply(const raw_options& raw, sim::appliance_options& box) {
 // One box for each setting that is to be compared, and for each other device. Empty: done.
 std::string apply_compared(const raw_options& raw, replay_options& options) {
   for (const std::string& assignment : raw.compare) {
+    const auto same = [&](const compared_box& other) { return other.name == assignment; };
+    if (std::any_of(options.compared.begin(), options.compared.end(), same))
+      return fmt::format("--compare {}: that column is there already", assignment);
     compared_box& other = options.compared.emplace_back(compared_box{assignment, options.box});
     if (const std::string wrong = apply_setting(assignment, other.box.values); !wrong.empty())
       return fmt::format("--compare {}: {}", assignment, wrong);
@@ -213,6 +216,7 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   option("--device", raw.device, "NAME", "xgs3300 (the default) or xgs136");
   option("--set", raw.set, "NAME=VALUE", "a setting, see `octep help settings`; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)  // the next word is not another of them
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   option("--slots", raw.slots, "N",
          fmt::format("slots of the candidate table: {} ({})", fmt::join(sim::appliance::slot_choices(), ", "),
@@ -227,6 +231,7 @@ std::variant<replay_options, outcome> parse_replay_options(const arguments& give
   option("--nat-of", raw.nat_of, "ADDRESS", "the NAT whose outside is in the capture too: pair both sides");
   option("--compare", raw.compare, "NAME=VALUE", "a column beside: with this setting; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)  // the next word is not another of them
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--compare-device", raw.compare_device, "a column beside: through the other device");
   option("--trace", raw.trace, "FILE", "write a trace for Perfetto or chrome://tracing");

@@ -42,6 +42,7 @@ struct replay_sums {
   u64 punted = 0, punted_bytes = 0;
   u64 candidates = 0;         // of the punted
   by_reason not_candidate{};  // of the punted
+  by_reason not_candidate_bytes{};
 
   u64 connections = 0;
   u64 made = 0;

@@ -1,6 +1,7 @@
 // The report for people: every heading says what its figures mean. 80 columns of ASCII; on a wider terminal sentences stand beside
 // their rows.
 #include "tools/replay.hpp"
+#include "tools/advice.hpp"
 #include "tools/text.hpp"
 #include "tools/tuple_text.hpp"
 
@@ -85,19 +86,31 @@ void write_head(page& to, const replay_sums& sums, const replay_options& options
   if (n != 0) to.line(fmt::format("  {} thing{} that this capture cannot tell {} at the end", n, plural(n), n == 1 ? "is" : "are"));
 }
 
-void write_frames(page& to, const replay_sums& sums) {
+// Figures, what the reason is, and what would change it.
+void write_reason(page& to, const std::string& figures, reason why, const device_facts& device) {
+  const std::string change = fmt::format("To change it: {}", advice(why, device));
+  if (to.on().wide()) return to.row_and_sentence(figures, fmt::format("{} {}", row(why).sentence, change));
+  to.row_and_sentence(figures, row(why).sentence);
+  to.paragraph(change, 6);
+}
+
+void write_frames(page& to, const replay_sums& sums, const device_facts& device) {
   to.heading("FRAMES",
              "Forwarded: hardware knew the connection, and the host never saw the frame. Punted: the frame went to the host, "
              "which learns connections from such frames.");
   to.line(fmt::format("  {:<24}{:>13} {:>9}{:>19}", "", "frames", "", "bytes"));
-  const auto with_bytes = [&](const char* what, u64 frames, u64 bytes) {
-    to.line(row_of(what, frames, sums.frames, fmt::format("{:>19} {:>9}", grouped(bytes), percent(bytes, sums.bytes))));
+  const auto figures_of = [&](std::string_view what, u64 frames, u64 bytes) {
+    return row_of(what, frames, sums.frames, fmt::format("{:>19} {:>9}", grouped(bytes), percent(bytes, sums.bytes)));
   };
-  with_bytes("forwarded", sums.forwarded, sums.forwarded_bytes);
-  with_bytes("punted", sums.punted, sums.punted_bytes);
-  to.line(row_of("  candidates", sums.candidates, sums.frames, "  frames that octep learns from"));
-  for (const counted_reason& r : ranked(sums.not_candidate))
-    to.row_and_sentence(row_of(fmt::format("  {}", name(r.why)), r.count, sums.frames), row(r.why).sentence);
+  to.line(figures_of("forwarded", sums.forwarded, sums.forwarded_bytes));
+  to.line(figures_of("punted", sums.punted, sums.punted_bytes));
+  const u64 candidate_bytes = sums.punted_bytes - sum(sums.not_candidate_bytes);
+  to.row_and_sentence(figures_of("  candidates", sums.candidates, candidate_bytes), "Frames that octep learns from.");
+  const auto bytes_of = [&sums](reason why) { return sums.not_candidate_bytes[static_cast<usize>(why)]; };
+  std::vector<counted_reason> others = ranked(sums.not_candidate);  // a frame may have no bytes
+  std::stable_sort(others.begin(), others.end(), [&](const auto& a, const auto& b) { return bytes_of(a.why) > bytes_of(b.why); });
+  for (const counted_reason& r : others)
+    write_reason(to, figures_of(fmt::format("  {}", name(r.why)), r.count, bytes_of(r.why)), r.why, device);
 }
 
 // Eight steps, from nothing to all.
@@ -135,7 +148,10 @@ void write_over_time(page& to, const replay_sums& sums) {
 }
 
 void write_connections(page& to, const replay_sums& sums) {
-  to.heading("CONNECTIONS", "TCP, UDP and ping, both directions together, as the capture shows them.");
+  const auto frames_of = [&sums](reason why) { return sums.not_candidate[static_cast<usize>(why)]; };
+  const u64 hidden = frames_of(reason::pppoe) + frames_of(reason::tunnel) + frames_of(reason::fragment) + frames_of(reason::superframe);
+  to.heading("CONNECTIONS", fmt::format("TCP, UDP and ping, both directions together, as the capture shows them.{}",
+                                        hidden == 0 ? "" : " Those in tunnels, PPPoE, fragments or merged frames are not among them: see above."));
   to.line(row_of("seen", sums.connections, sums.connections));
   to.line(row_of("made in hardware", sums.made, sums.connections));
   to.line(row_of("not made", sum(sums.not_made), sums.connections));
@@ -164,7 +180,7 @@ void write_hardware(page& to, const replay_sums& sums) {
   if (sums.counted("hold_forgot") != 0) event("holds", sums.counted("hold_forgot"), "connections kept out no longer");
 }
 
-void write_refusals(page& to, const replay_sums& sums) {
+void write_refusals(page& to, const replay_sums& sums, const device_facts& device) {
   const std::vector<counted_reason> by_bytes = ranked(sums.not_made_bytes), by_frames = ranked(sums.not_made_frames);
   if (by_bytes.empty()) return;
   to.heading("WHY NOT",
@@ -179,14 +195,10 @@ void write_refusals(page& to, const replay_sums& sums) {
     const auto rank = std::find_if(by_frames.begin(), by_frames.end(), [&](const auto& r) { return r.why == by_bytes[i].why; });
     const std::string figures = fmt::format(columns, about.name, grouped(by_bytes[i].count), percent(by_bytes[i].count, all_bytes),
                                             grouped(sums.not_made_frames[why]), rank - by_frames.begin() + 1, grouped(sums.not_made[why]));
-    if (explained_reasons <= i) {
+    if (explained_reasons <= i)
       to.line(figures);
-    } else if (to.on().wide()) {
-      to.row_and_sentence(figures, fmt::format("{} To change it: {}", about.sentence, about.change));
-    } else {
-      to.row_and_sentence(figures, about.sentence);
-      to.paragraph(fmt::format("To change it: {}", about.change), 6);
-    }
+    else
+      write_reason(to, figures, by_bytes[i].why, device);
   }
   if (by_bytes.size() > explained_reasons) to.paragraph("`octep definitions reasons` says what the others mean.", 6);
   if (sums.made == 0) return;
@@ -287,10 +299,10 @@ std::string report_text(const replay_sums& sums, const std::vector<compared_sums
   page to{on};
   write_head(to, sums, options);
   write_compared(to, sums, compared);
-  write_frames(to, sums);
+  write_frames(to, sums, options.box.device);
   write_over_time(to, sums);
   write_connections(to, sums);
-  write_refusals(to, sums);
+  write_refusals(to, sums, options.box.device);
   write_worst(to, sums);
   write_time_to_made(to, sums);
   write_hardware(to, sums);

@@ -1,5 +1,6 @@
 #include "tools/replay_why.hpp"
 
+#include "tools/advice.hpp"
 #include "tools/text.hpp"
 
 #include <fmt/format.h>
@@ -32,21 +33,36 @@ std::string decision(const explanation& e) {
 
 }  // namespace
 
-replay_why::replay_why(const any_tuple& about) : about_{wide(about)} {}
+replay_why::replay_why(const any_tuple& about, const sim::appliance_options& box)
+    : about_{wide(about)}, device_{box.device}, makes_{makes_connections(box.values)} {}
 
 void replay_why::hear(const event& e) {
   // A discard names nobody and ends everybody.
-  if (e.names_tuple && !is_it(sim::tuple_of(e))) return;
-  (*memory_)(e);
+  if (!e.names_tuple) return (*memory_)(e);
+  const sim::wide_tuple named = sim::tuple_of(e);
+  if (is_it(named)) return (*memory_)(e);
+  if (!translated_ || named != translated_->first) return;
+  event of_reply = e;
+  if (named.which == family::ipv4)
+    of_reply.v4 = translated_->second.as<tuple4>();
+  else
+    of_reply.v6 = translated_->second.as<tuple6>();
+  (*memory_)(of_reply);
 }
 
-void replay_why::frame(const sim::wide_tuple& tuple, bool forwarded) {
-  if (is_it(tuple)) ++(forwarded ? forwarded_ : punted_);
+void replay_why::frame(const sim::wide_tuple& tuple, const sim::wide_tuple& arrives, bool forwarded) {
+  if (!is_it(tuple)) return;
+  ++(forwarded ? forwarded_ : punted_);
+  if (arrives != tuple) translated_ = {arrives, tuple};
 }
 
 explanation replay_why::known() const {
   if (about_.which == family::ipv4) return joined(memory_->of(about_.as<tuple4>()), memory_->of(octep::reverse(about_.as<tuple4>())));
   return joined(memory_->of(about_.as<tuple6>()), memory_->of(octep::reverse(about_.as<tuple6>())));
+}
+
+std::string replay_why::change_of(const explanation& e) const {
+  return e.why == reason::flow_family ? advice(e.why, device_) : e.change();
 }
 
 std::string replay_why::text(instant now) const {
@@ -55,15 +71,19 @@ std::string replay_why::text(instant now) const {
   const auto line = [&](const std::string& words) { out += "  " + wrapped(words, 2) + '\n'; };
   line(fmt::format("Until then {} of its frames were forwarded and {} punted.", grouped(forwarded_), grouped(punted_)));
   if (e.told == recollection::never_seen) {
-    line(punted_ + forwarded_ == 0 ? "The capture has no frame with this tuple or its reverse until then."
-                                   : "No pass has decided anything about it yet.");
+    if (punted_ + forwarded_ == 0)
+      line("No frame that octep can read had this tuple or its reverse until then. What is in a tunnel, in PPPoE or in fragments it cannot read.");
+    else if (makes_)
+      line("No pass has decided anything about it yet.");
+    else
+      line(fmt::format("{} To change it: {}", row(reason::auto_off).sentence, advice(reason::auto_off, device_)));
     return out;
   }
   line(e.held ? "It is in hardware." : "It is not in hardware.");
   line(fmt::format("Last decision: {}, at {} by {}{}; {} in all.", decision(e), seconds(e.at), name_of(e.by),
                    e.in_a_row > 1 ? fmt::format(", {} times in a row", grouped(e.in_a_row)) : "", grouped(e.in_all)));
   if (e.why != reason::none) line(fmt::format("{}: {}", name(e.why), row(e.why).sentence));
-  if (!e.held) line(fmt::format("To change it: {}", e.change()));
+  if (!e.held) line(fmt::format("To change it: {}", change_of(e)));
   if (e.hold_level != 0)
     line(e.held_back(now) ? fmt::format("It is held back until {}, the {}. time.", seconds(e.hold_until), e.hold_level)
                           : fmt::format("It was held back {} time{} before.", e.hold_level, plural(e.hold_level)));
@@ -80,7 +100,7 @@ std::string replay_why::json(instant now) const {
                                    {"held", decided && e.held},
                                    {"decision", decided ? nlohmann::ordered_json(octep::name(e.last)) : nullptr},
                                    {"why", decided ? nlohmann::ordered_json(name(e.why)) : nullptr},
-                                   {"change", decided && !e.held ? nlohmann::ordered_json(e.change()) : nullptr},
+                                   {"change", decided && !e.held ? nlohmann::ordered_json(change_of(e)) : nullptr},
                                    {"decided_at_us", decided ? nlohmann::ordered_json(e.at.us) : nullptr},
                                    {"in_a_row", e.in_a_row},
                                    {"in_all", e.in_all},

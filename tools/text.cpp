@@ -33,7 +33,8 @@ std::string percent(u64 part, u64 whole) {
 std::string duration(u64 us) {
   if (us < 1'000) return fmt::format("{} us", us);
   if (us < 999'500) return three_digits(static_cast<double>(us) / 1e3) + " ms";
-  return three_digits(static_cast<double>(us) / 1e6) + " s";
+  if (us < 119'500'000) return three_digits(static_cast<double>(us) / 1e6) + " s";
+  return long_duration(static_cast<double>(us) / 1e6);
 }
 
 std::string long_duration(double seconds) {

@@ -19,10 +19,14 @@ std::string span_of(u32 track, const std::string& name, instant from, instant to
                      args.empty() ? "" : fmt::format(R"(,"args":{{{}}})", args));
 }
 
-// A connection's span has an id of its own, so that any number of them may overlap.
-std::string of_connection(char phase, u64 key, const std::string& name, instant at, const std::string& args = {}) {
-  return fmt::format(R"({{"ph":"{}","pid":1,"tid":0,"cat":"connection","id":"{:x}","name":"{}","ts":{}{}}})", phase, key, name, at.us,
+// A connection's span has an id of its own, and so has a hold's, so that any number of them may overlap.
+std::string with_id(char phase, const char* category, u64 key, const std::string& name, instant at, const std::string& args = {}) {
+  return fmt::format(R"({{"ph":"{}","pid":1,"tid":0,"cat":"{}","id":"{:x}","name":"{}","ts":{}{}}})", phase, category, key, name, at.us,
                      args.empty() ? "" : fmt::format(R"(,"args":{{{}}})", args));
+}
+
+std::string of_connection(char phase, u64 key, const std::string& name, instant at, const std::string& args = {}) {
+  return with_id(phase, "connection", key, name, at, args);
 }
 
 std::string mark(u32 track, const std::string& name, instant at, const std::string& args) {
@@ -38,7 +42,6 @@ trace::trace(output_file& to) : to_{&to} {
   name_track(runs, "runs");
   name_track(commands, "commands");
   name_track(refusals, "not made");
-  name_track(holds, "holds");
 }
 
 void trace::put(const std::string& object) {
@@ -112,7 +115,9 @@ void trace::hear(const event& e) {
       put(mark(refusals, name(e.why), e.at, fmt::format(R"("tuple":"{}","frames":{})", tuple_of(e), e.count)));
       break;
     case event_kind::held_back:
-      put(span_of(holds, tuple_of(e), e.at, e.until, fmt::format(R"("why":"{}","level":{})", name(e.why), e.count)));
+      ++holds_;
+      put(with_id('b', "hold", holds_, tuple_of(e), e.at, fmt::format(R"("why":"{}","level":{})", name(e.why), e.count)));
+      put(with_id('e', "hold", holds_, tuple_of(e), e.until));
       break;
     case event_kind::discarded:
     case event_kind::far_side_reset: {

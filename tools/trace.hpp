@@ -6,7 +6,7 @@
 //   commands      from post to answer, with its kind and what was answered
 //   connections   one span each from made to taken out, by its tuple; give-backs, revives, attaches and repoints on it
 //   not made      a mark each refused attempt, with its reason
-//   holds         from the hold's begin to its end
+//   holds         one span each, by its tuple, from the hold's begin to when its wait is over
 //
 // The array form, an event a line: its reader does without the closing bracket, so what a killed replay left behind is a trace too.
 // Times are microseconds since the capture's first frame. What it refuses: memory. Every event is written as it comes, but for
@@ -34,7 +34,7 @@ class trace {
   void finish(instant at);
 
  private:
-  enum track : u32 { polls = 1, runs, commands, refusals, holds };
+  enum track : u32 { polls = 1, runs, commands, refusals };
 
   void put(const std::string& object);
   void name_track(u32 id, const char* name);
@@ -48,6 +48,7 @@ class trace {
   u64 punted_ = 0;
   instant poll_began_, run_began_, posted_at_;
   bool in_poll_ = false, in_run_ = false;
+  u64 holds_ = 0;
   command_kind posted_ = command_kind::none;
   std::map<u64, std::string> held_;  // by index and revision: the tuple of what is in hardware
 };

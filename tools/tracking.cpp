@@ -35,13 +35,14 @@ tracking::seen tracking::see(const sim::wide_tuple& tuple, sim::tcp_flags flags,
 
   connection& c = slots_[index].of;
   const u8 direction = tuple == c.from_opener ? 0 : 1;
+  const bool first_of_direction = !c.heard[direction];
   c.last_frame = now;
   c.heard[direction] = true;
   c.fin[direction] = c.fin[direction] || flags.fin();
   c.reset = c.reset || flags.rst();
   // Only earlier deadlines are moved here; `expire` moves on what has been heard since.
   if (const instant until = now + patience(c); until < slots_[index].looked_at_by) keep_until(index, until);
-  return {&c, direction, begins};
+  return {&c, direction, begins, first_of_direction};
 }
 
 void tracking::also_arrives_as(const connection& of, const sim::wide_tuple& tuple) {
@@ -105,7 +106,8 @@ u32 tracking::begin(const sim::wide_tuple& tuple, sim::tcp_flags flags, instant 
   // A SYN+ACK answers an opener that the capture does not show.
   const bool answers = flags.syn() && flags.ack();
   s.of.from_opener = tuple.proto == protocol::tcp && answers ? reverse(tuple) : tuple;
-  s.of.picked_up = tuple.proto == protocol::tcp && !flags.opens();
+  // A reset alone may answer anything, and be late.
+  s.of.picked_up = tuple.proto == protocol::tcp && !flags.syn() && !flags.rst();
   s.of.first_frame = now;
   s.looked_at_by = never;
   by_tuple_.insert(scatter_either_way(tuple), index);

@@ -25,12 +25,16 @@ namespace octep::tools {
 // What the numbers of one TCP sender show of what it sent.
 struct tcp_stream {
   bool known = false;
+  u32 first = 0;        // the number that it began with, or was first seen with
   u32 next = 0;         // the number behind the furthest byte
   u64 shown = 0;        // bytes of payload that the capture has, repeated ones too
   u64 skipped = 0;      // bytes that were passed over when the numbers went on
+  u32 skipped_until = 0;  // the last number that was gone on to
+  u64 filled = 0;       // bytes that came behind `next`: what had been passed over, or was sent again
   u32 acknowledged = 0;
   bool acknowledges = false;   // `acknowledged` means something
   bool progress = false;       // it acknowledged more than before
+  bool answers_syn = false;    // it sent a SYN+ACK
   u16 longest_segment = 0;     // that it said it takes (the option of its SYN); 0: the capture does not have it
 };
 
@@ -38,7 +42,7 @@ struct connection {
   sim::wide_tuple from_opener;  // as the opener's frames arrive
   instant first_frame;
   instant last_frame;
-  bool picked_up = false;       // TCP, and the capture does not show its first SYN
+  bool picked_up = false;       // TCP that was open before the capture's first frame of it
   bool heard[2] = {false, false};  // opener, responder
   bool fin[2] = {false, false};
   bool reset = false;
@@ -63,6 +67,7 @@ class tracking {
     connection* of = nullptr;  // until the next call of `see` or `expire`
     u8 direction = 0;          // 0: from the opener
     bool begins = false;       // the capture's first frame of it
+    bool first_of_direction = false;
   };
   // A frame with this tuple. Time never goes back.
   seen see(const sim::wide_tuple& tuple, sim::tcp_flags flags, instant now);

@@ -114,7 +114,7 @@ struct reason_row {
 inline constexpr reason_row reason_rows[] = {
     {reason::none, "none", "Nothing stands in the way.", "Nothing."},
     {reason::not_ip, "not_ip", "The frame is neither IPv4 nor IPv6.", "Nothing: only IP can be forwarded in hardware."},
-    {reason::pppoe, "pppoe", "The frame is inside a PPPoE session.", "Terminate PPPoE in front of the appliance."},
+    {reason::pppoe, "pppoe", "The frame is PPPoE: of a session, or of its discovery.", "Terminate PPPoE in front of the appliance."},
     {reason::tunnel, "tunnel", "The frame is GRE, ESP, AH or IP in IP.",
      "Nothing here: what the tunnel carries can be forwarded once it is decapsulated."},
     {reason::other_icmp, "other_icmp", "The frame is ICMP, but no echo request or reply.",
@@ -158,7 +158,7 @@ inline constexpr reason_row reason_rows[] = {
      "A new connection."},
     {reason::flow_unsettled_one_way, "flow_unsettled_one_way",
      "Not both peers of the UDP state were heard more than once, and the state is young.",
-     "An answer, or udp_oneway_ms of age."},
+     "A second frame of each peer, or udp_oneway_ms of age."},
     {reason::flow_tuple_mismatch, "flow_tuple_mismatch",
      "The tuple is neither of the two that the firewall's state implies.", "Nothing: this should not happen."},
     {reason::flow_self, "flow_self", "Both directions of the connection arrive with one tuple.",

@@ -143,6 +143,14 @@ TEST(RoutesEverywhere, AnswerEveryQuestionTheSameWayEachTime) {
   EXPECT_EQ(first.hop.destination_mac[0] & 3, 2) << "locally administered, no group";
 }
 
+TEST(RoutesEverywhere, NeighboursAreWhereSomebodySaysTheyAre) {
+  routes r = routes::everywhere();
+  r.resolve_neighbour(family::ipv4, host4(8, 8, 8, 8), mac_b);
+  r.resolve_by([](family which, const address6&) { return which == family::ipv4 ? mac_a : own; });
+  EXPECT_EQ(r.resolve(to(ip4(8, 8, 8, 9))).hop.destination_mac, mac_a);
+  EXPECT_EQ(r.resolve(to(ip4(8, 8, 8, 8))).hop.destination_mac, mac_b) << "who was named";
+}
+
 // Against the longest of all routes whose leading bits are the destination's, compared as host-order numbers.
 RC_GTEST_PROP(RoutesProperty, LongestPrefixOfAnyTable, (const std::vector<std::tuple<u32, u8>>& made, u32 sought)) {
   const auto wire = [](u32 host_order) {

@@ -59,9 +59,9 @@ TEST(ReplayHtml, TheSameFileTwiceIsTheSamePage) {
 
 // A name may end a script or a title; it is text.
 TEST(ReplayHtml, AHostileNameStaysAName) {
-  const folder f;
-  const std::string name = "</title><script>alert(1)</script>{{chart.js}}&\".pcap", path = f / "x.pcap";
-  const std::string page = report_html(R"({"capture":{"file":")" + std::string{"</script><script>alert(2)</script>"} + R"("}})", "</pre><b>", name);
+  replay_options options;
+  options.file = "</title><script>alert(1)</script>{{chart.js}}&\".pcap";
+  const std::string page = report_html(R"({"capture":{"file":")" + std::string{"</script><script>alert(2)</script>"} + R"("}})", "</pre><b>", options);
   EXPECT_EQ(page.find("<script>alert"), std::string::npos);
   EXPECT_EQ(page.find("</pre><b>"), std::string::npos);
   EXPECT_NE(page.find("&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{chart.js}}&amp;&quot;.pcap"), std::string::npos);

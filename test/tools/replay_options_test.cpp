@@ -140,6 +140,15 @@ TEST(ReplayOptions, WhatCannotBeComparedOrPairedIsSaid) {
   EXPECT_NE(complaint({"f", "--why", "tcp:192.0.2.1:1-192.0.2.2:2", "--compare-device"}).find("one of them at a time"), std::string::npos);
 }
 
+TEST(ReplayOptions, TheFileMayStandBehindAnyOption) {
+  for (const char* const option : {"--set", "--compare"}) {
+    const replay_options o = accepted({option, "poll_ms=250", "f", "--nat"});
+    EXPECT_EQ(o.file, "f") << option;
+    EXPECT_TRUE(o.box.nat) << option;
+  }
+  EXPECT_EQ(complaint({"f", "--compare", "ipv6=1", "--compare", "ipv6=1"}), "--compare ipv6=1: that column is there already");
+}
+
 TEST(ReplayOptions, NoOutputTakesTheCaptureOrAnotherAway) {
   const temporary_file captured{{}};
   const std::string& in = captured.path();

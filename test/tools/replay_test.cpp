@@ -200,7 +200,8 @@ TEST(Replay, TheObjectHasTheKeysThatProgramsReadByName) {
   EXPECT_EQ(keys(r), (std::vector<std::string>{"cannot_tell", "capture", "compared", "connections", "counters", "forgotten", "frames", "hardware",
                                                "not_modelled", "over_time", "settings", "time_to_made_ms", "warnings"}));
   EXPECT_EQ(keys(r["capture"]), (std::vector<std::string>{"bytes", "file", "frames", "interrupted", "left_out", "seconds"}));
-  EXPECT_EQ(keys(r["frames"]), (std::vector<std::string>{"candidates", "forwarded", "forwarded_bytes", "not_candidate", "punted", "punted_bytes"}));
+  EXPECT_EQ(keys(r["frames"]), (std::vector<std::string>{"candidates", "forwarded", "forwarded_bytes", "not_candidate", "not_candidate_bytes", "punted",
+                                                         "punted_bytes"}));
   EXPECT_EQ(keys(r["frames"]["not_candidate"]),
             (std::vector<std::string>{"clash", "fragment", "length_lies", "multicast", "no_identity", "not_ip", "other_icmp",
                                       "other_protocol", "pppoe", "superframe", "truncated", "tunnel"}));

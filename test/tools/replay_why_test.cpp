@@ -38,7 +38,7 @@ TEST(ReplayWhy, IsTheSameEitherWayRound) {
 
 TEST(ReplayWhy, KnowsTheMomentThatWasAskedFor) {
   const std::string before = story({"--why", "tcp:192.168.1.10:50000-192.0.2.10:80", "--at", "0.5"});
-  EXPECT_TRUE(says(before, "no frame with this tuple or its reverse until then")) << before;
+  EXPECT_TRUE(says(before, "No frame that octep can read had this tuple")) << before;
   const std::string after = story({"--why", "tcp:192.168.1.10:50000-192.0.2.10:80"});
   EXPECT_TRUE(says(after, "It is not in hardware.")) << after;
 }
@@ -70,7 +70,7 @@ TEST(ReplayWhy, JoinsWhatWasToldUnderBothTuples) {
   std::string error;
   const auto about = parse_tuple("tcp:192.0.2.1:1-192.0.2.2:2", error);
   ASSERT_TRUE(about) << error;
-  replay_why w{*about};
+  replay_why w{*about, {}};
   event e;
   e.kind = event_kind::refused;
   e.why = reason::flow_wait_other;
@@ -87,6 +87,30 @@ TEST(ReplayWhy, JoinsWhatWasToldUnderBothTuples) {
   e.kind = event_kind::discarded;
   w.hear(e);
   EXPECT_TRUE(says(w.text({1}), "It is not in hardware."));
+}
+
+// What a translating box decides about a reply, whose tuple the capture does not have, is the connection's.
+TEST(ReplayWhy, IsOfBothDirectionsWhereTheBoxTranslates) {
+  const std::string lan = std::string{OCTEP_SOURCE_DIR} + "/test/captures/lan-nat.pcapng";
+  const arguments asked{"--why", "tcp:192.168.1.10:50000-192.0.2.10:80", "--json", lan};
+  arguments translated = asked;
+  translated.emplace_back("--nat");
+  const auto plain = nlohmann::json::parse(replay_command(asked).out), nat = nlohmann::json::parse(replay_command(translated).out);
+  EXPECT_EQ(plain["forwarded"].get<u64>() + plain["punted"].get<u64>(), 198U) << "as tshark counts them";
+  for (const char* const key : {"forwarded", "punted", "held", "decision", "why", "in_all"}) EXPECT_EQ(nat[key], plain[key]) << key;
+}
+
+TEST(ReplayWhy, ABoxThatMakesNothingSaysSo) {
+  const outcome answer = replay_command({"--why", "tcp:192.168.1.10:50000-192.0.2.10:80", "--set", "auto=0",
+                                         std::string{OCTEP_SOURCE_DIR} + "/test/captures/lan-nat.pcapng"});
+  EXPECT_TRUE(says(answer.out, "Making connections is switched off.")) << answer.out;
+}
+
+TEST(ReplayWhy, AMomentBehindTheEndIsSaidToBeOne) {
+  const outcome answer = replay_command({"--why", "tcp:192.168.1.10:50000-192.0.2.10:80", "--at", "100",
+                                         std::string{OCTEP_SOURCE_DIR} + "/test/captures/lan-nat.pcapng"});
+  EXPECT_EQ(answer.status, status_done);
+  EXPECT_EQ(answer.complaints, arguments{"warning: the capture ends 23.640 s after its first frame, before --at"});
 }
 
 }  // namespace

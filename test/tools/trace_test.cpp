@@ -148,11 +148,22 @@ TEST_F(traced, SaysWhyNotAndHowLongItIsHeldBack) {
     e = about(event_kind::held_back, 200, reason::flow_pending);
     e.until = {5'200};
     t.hear(e);
+    e.at = {300};
+    e.until = {5'300};
+    t.hear(e);
   });
-  ASSERT_EQ(all.size(), 2U);
+  ASSERT_EQ(all.size(), 5U);
   EXPECT_EQ(all[0]["name"], "flow_nostate");
   EXPECT_EQ(all[0]["args"]["frames"], 16);
-  EXPECT_EQ(all[1]["dur"], 5'000);
+  // Holds overlap, so each is a span of its own.
+  for (const usize i : {1U, 3U}) {
+    EXPECT_EQ(all[i]["ph"], "b");
+    EXPECT_EQ(all[i + 1]["ph"], "e");
+    EXPECT_EQ(all[i]["cat"], "hold");
+    EXPECT_EQ(all[i]["id"], all[i + 1]["id"]);
+    EXPECT_EQ(all[i + 1]["ts"].get<u64>() - all[i]["ts"].get<u64>(), 5'000U);
+  }
+  EXPECT_NE(all[1]["id"], all[3]["id"]);
 }
 
 TEST_F(traced, OfAShippedCaptureHoldsEveryMake) {

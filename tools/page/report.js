@@ -16,24 +16,26 @@
     if (part !== all) of = Math.min(of, 99.9);
     return `${of.toFixed(1)} %`;
   };
-  const three = (n) => n.toPrecision(n < 1000 ? 3 : 4).replace(/\.0+$/, "");
+  // Three digits, and never an exponent: 999.7 is 1,000.
+  const three = (n) => n < 999.5 ? n.toPrecision(3).replace(/\.0+$/, "") : number(Math.round(n));
   const scaled = (n, units, step) => {
     let at = 0;
-    while (n >= step && at + 1 < units.length) { n /= step; ++at; }
+    while (n >= step * .9995 && at + 1 < units.length) { n /= step; ++at; }
     return `${at === 0 ? number(n) : three(n)} ${units[at]}`;
   };
   const bytes = (n) => scaled(n, ["B", "kB", "MB", "GB", "TB"], 1000);
   const milliseconds = (ms) => {
     if (ms === null) return "-";
     if (ms < 1) return `${Math.round(ms * 1000)} us`;
-    if (ms < 1000) return `${three(ms)} ms`;
+    if (ms < 999.5) return `${three(ms)} ms`;
     return seconds(ms / 1000);
   };
   const seconds = (s) => {
-    if (s !== 0 && s < 1) return milliseconds(s * 1000);
-    if (s < 120) return `${three(s)} s`;
-    if (s < 7200) return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
-    return `${Math.floor(s / 3600)} h ${Math.round((s % 3600) / 60)} min`;
+    if (s !== 0 && s < .9995) return milliseconds(s * 1000);
+    if (s < 119.5) return `${three(s)} s`;
+    const rounded = Math.round(s), minutes = Math.round(s / 60);
+    if (rounded < 7200) return `${Math.floor(rounded / 60)} min ${rounded % 60} s`;
+    return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   };
   const sum = (of) => Object.values(of).reduce((a, b) => a + b, 0);
 
@@ -115,6 +117,12 @@
       tile(`${number(connections.made)} of ${number(connections.seen)}`, "connections made in hardware"),
       tile(milliseconds(report.time_to_made_ms.p50), "until half of those were made")));
 
+  // A reason, and what would change it.
+  const texts = (name) => {
+    const r = words.reasons[name];
+    return r ? make("div", {}, r.sentence, make("div", { class: "quiet" }, `To change it: ${r.change}`)) : "";
+  };
+
   const overTime = () => {
     const { span_ms: span, spans } = report.over_time;
     if (spans.length < 2) return;
@@ -172,10 +180,6 @@
         }),
       };
     });
-    const texts = (name) => {
-      const r = words.reasons[name];
-      return r ? make("div", {}, r.sentence, make("div", { class: "quiet" }, `To change it: ${r.change}`)) : "";
-    };
     const all = sum(connections.refused_bytes);
     section("Why not", "What the host had of connections that were not made, by the last thing that stood in the way of each.",
       choice(kinds.map((k) => k.name), (i) => { kind = kinds[i]; c.draw(); }), c.frame,
@@ -187,11 +191,12 @@
   };
 
   const notCandidates = () => {
-    const rows = Object.entries(frames.not_candidate).filter(([, n]) => n !== 0).sort((a, b) => b[1] - a[1]);
+    const rows = Object.entries(frames.not_candidate_bytes).filter(([name]) => frames.not_candidate[name] !== 0).sort((a, b) => b[1] - a[1]);
     if (rows.length === 0) return;
     section("Frames that octep cannot learn from", null,
-      table([["reason", false], ["", false], ["frames", true], ["of all", true]],
-        rows.map(([name, n]) => [word(name), words.reasons[name] ? words.reasons[name].sentence : "", number(n), percent(n, allFrames)])));
+      table([["reason", false], ["", false], ["bytes", true], ["of all", true], ["frames", true], ["of all", true]],
+        rows.map(([name, n]) => [word(name), texts(name), number(n), percent(n, allBytes), number(frames.not_candidate[name]),
+          percent(frames.not_candidate[name], allFrames)])));
   };
 
   const worst = () => {

@@ -1,0 +1,39 @@
+// Behind which hardware address each IP address was seen: the neighbours of a box, as its capture shows them.
+//
+// What it is: the last 16,384 addresses, in sets of four. Whoever is not among them is behind the address that spoke last, which behind
+// one router is right.
+// What it refuses: growing. What that buys: next hops are as many as the network's, not as many as its servers.
+// Concurrency: one thread.
+#pragma once
+
+#include "sim/routes.hpp"
+
+#include <vector>
+
+namespace octep::tools {
+
+class seen_neighbours {
+ public:
+  // `hardware`: as a number, see link_source.
+  void learn(family which, const address6& who, u64 hardware);
+  [[nodiscard]] sim::link_address of(family which, const address6& who) const;
+
+ private:
+  static constexpr usize sets = 4'096, ways = 4;
+  struct entry {
+    address6 who{};
+    u64 hardware = 0;
+    family which = family::ipv4;
+    bool used = false;
+  };
+  struct set {
+    entry known[ways];
+    u32 next = 0;  // whose place is taken next
+  };
+  [[nodiscard]] static usize place(family which, const address6& who) noexcept;
+
+  std::vector<set> sets_ = std::vector<set>(sets);
+  u64 last_ = 0;
+};
+
+}  // namespace octep::tools
