@@ -216,6 +216,15 @@ TEST(Capture, ItsClockNeverGoesBack) {
   EXPECT_EQ(c.went_back, 2U);
 }
 
+// Seconds of pcap have no sign: 2038 is no end.
+TEST(Capture, ReadsStampsUntil2106) {
+  const bytes f = from_opener(ack);
+  const counted c = read_all(joined(pcap_header(), pcap_record(0x7fff'ffff, 0, f), pcap_record(0x8000'0000, 0, f), pcap_record(0xffff'ffff, 0, f)));
+  const std::vector<instant> expected{{0}, {1'000'000}, {u64{0x8000'0000} * 1'000'000}};
+  EXPECT_EQ(c.times, expected);
+  EXPECT_EQ(c.went_back, 0U);
+}
+
 TEST(Capture, SurvivesStampsThatLie) {
   const bytes f = from_opener(ack);
   const counted c = read_all(joined(pcap_header(), pcap_record(0, 0, f), pcap_record(0x7fff'ffff, 0xffff'ffff, f),

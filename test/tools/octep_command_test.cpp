@@ -72,6 +72,38 @@ TEST(OctepCommand, AnInterruptEndsWithTheReportOfWhatWasRead) {
   EXPECT_NE(content_of(trace.path()).find("}\n]\n"), std::string::npos);
 }
 
+TEST(OctepCommand, AnInterruptBeforeTheFirstByteIsOne) {
+  const temporary_file out{{}}, err{{}};
+  const std::string line = "bash -c '(exec sleep 1) | timeout --foreground --preserve-status -s INT 0.3 " + std::string{OCTEP_COMMAND} +
+                           " replay - > " + out.path() + " 2> " + err.path() + "; exit ${PIPESTATUS[1]}'";
+  const int said = std::system(line.c_str());
+  EXPECT_EQ(WIFEXITED(said) ? WEXITSTATUS(said) : -1, status_interrupted);
+  EXPECT_EQ(content_of(out.path()), "");
+  EXPECT_EQ(content_of(err.path()), "octep replay: interrupted before the capture began\n");
+}
+
+// A job in the background is not who Ctrl-C is meant for.
+TEST(OctepCommand, AnInterruptThatIsIgnoredStaysIgnored) {
+  const temporary_file out{{}};
+  const std::string line = "(cat " + shipped + "; exec sleep 0.6) | " + OCTEP_COMMAND + " replay --json - > " + out.path() +
+                           " & sleep 0.3; kill -INT $!; wait $!";
+  const int said = std::system(line.c_str());
+  EXPECT_EQ(WIFEXITED(said) ? WEXITSTATUS(said) : -1, status_done);
+  EXPECT_NE(content_of(out.path()).find("\"interrupted\": false"), std::string::npos);
+}
+
+// Hours of reading are not lost for a file beside the report.
+TEST(OctepCommand, ASideFileThatFailsAtTheEndTakesNoReportAway) {
+  const run r = octep("replay --csv /dev/full " + shipped);
+  EXPECT_EQ(r.status, 1);
+  EXPECT_EQ(r.out, octep("replay " + shipped).out);
+  EXPECT_EQ(r.err, "octep replay: --csv /dev/full: No space left on device\n");
+}
+
+TEST(OctepCommand, NoNameReachesTheTerminalAsAnOrder) {
+  EXPECT_EQ(octep("replay \"$(printf 'a\\302\\233b\\033c\\303\\266')\"").err, "octep replay: a??b?c\303\266: No such file or directory\n");
+}
+
 TEST(OctepCommand, SideFilesThatCannotBeWrittenAreSaidBeforeAnythingIsRead) {
   const run r = octep("replay --trace /no/such/folder/t.json " + shipped);
   EXPECT_EQ(r.status, 1);

@@ -31,6 +31,7 @@ TEST(Text, DurationsHaveThreeDigitsAndAUnit) {
   EXPECT_EQ(duration(643'072), "643 ms");
   EXPECT_EQ(duration(999'600), "1.00 s");
   EXPECT_EQ(duration(61'000'000), "61.0 s");
+  EXPECT_EQ(duration(2'684'355'000'000), "31 days 1 h");
 }
 
 TEST(Text, LongDurationsReadLikeACalendar) {
