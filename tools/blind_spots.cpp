@@ -92,15 +92,18 @@ void blind_spots::sighted(const sighting& how) {
 }
 
 void blind_spots::see(const observed_frame& seen, connection* of, u8 direction) {
-  short_snaps_ += seen.facts.why == reason::truncated && seen.frame.view.contiguous < seen.frame.view.wire_length ? 1 : 0;
+  const bool cut = seen.frame.view.contiguous < seen.frame.view.wire_length;
+  short_snaps_ += seen.facts.why == reason::truncated && cut ? 1 : 0;
   const bool tcp = of != nullptr && of->from_opener.proto == protocol::tcp;
   if (tcp) follow(of->streams[direction], seen);
   const u32 length = seen.candidate() ? packet_length(seen) : 0;
   const u16 takes = tcp ? of->streams[1 - direction].longest_segment : u16{0};
-  const bool merged = !is_loopback(seen.frame) && ((seen.facts.why == reason::superframe && seen.frame.view.wire_length > ordinary_packet) || (takes != 0 ? seen.tcp.length > takes : length > jumbo_packet));
-  if (merged) {
+  const u32 on_wire = seen.frame.view.wire_length;
+  const bool too_long = takes != 0 ? seen.tcp.length > takes : length > jumbo_packet;
+  const bool without_length = seen.facts.why == reason::superframe && on_wire > ordinary_packet;
+  if ((too_long || without_length) && !is_loopback(seen.frame)) {
     ++merged_;
-    merged_longest_ = std::max<u64>(merged_longest_, seen.frame.view.wire_length);
+    merged_longest_ = std::max<u64>(merged_longest_, on_wire);
   } else if (length > ordinary_packet && takes == 0 && !is_loopback(seen.frame)) {
     ++long_;
   }

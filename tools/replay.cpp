@@ -66,7 +66,7 @@ struct reading {
 
 // Silence is made of polls, and long silence of many: Ctrl-C is heard within it.
 void pass_time(const std::vector<lane>& lanes, instant from, instant to, const interrupt_watch& stop) {
-  constexpr microseconds stride{3'600'000'000};
+  constexpr microseconds stride{21'600'000'000};
   if (to.since(from) <= stride) return;
   for (instant at = from + stride; at < to && !stop.asked(); at = at + stride)
     for (const lane& each : lanes) each.box->advance(at);
