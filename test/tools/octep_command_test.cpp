@@ -74,7 +74,7 @@ TEST(OctepCommand, AnInterruptEndsWithTheReportOfWhatWasRead) {
 
 TEST(OctepCommand, AnInterruptBeforeTheFirstByteIsOne) {
   const temporary_file out{{}}, err{{}};
-  const std::string line = "bash -c '(exec sleep 1) | timeout --foreground --preserve-status -s INT 0.3 " + std::string{OCTEP_COMMAND} +
+  const std::string line = "bash -c '(exec sleep 2) | timeout --foreground --preserve-status -s INT 1 " + std::string{OCTEP_COMMAND} +
                            " replay - > " + out.path() + " 2> " + err.path() + "; exit ${PIPESTATUS[1]}'";
   const int said = std::system(line.c_str());
   EXPECT_EQ(WIFEXITED(said) ? WEXITSTATUS(said) : -1, status_interrupted);
