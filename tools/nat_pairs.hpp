@@ -9,10 +9,11 @@
 // Concurrency: one thread.
 #pragma once
 
+#include "tools/recent.hpp"
 #include "tools/sightings.hpp"
 #include "tools/tuple_text.hpp"
 
-#include <vector>
+#include <variant>
 
 namespace octep::tools {
 
@@ -26,17 +27,9 @@ class nat_pairs {
   [[nodiscard]] bool leaves_out(const observed_frame& seen, const sighting& how);
 
  private:
-  static constexpr usize sets = 8'192, ways = 8;
-  struct set {
-    sim::wide_tuple openers[ways];  // as their frames leave
-    u32 next = 0;                   // whose place is taken next
-    [[nodiscard]] bool has(const sim::wide_tuple& opener) const noexcept;
-  };
-  [[nodiscard]] set& set_of(const sim::wide_tuple& opener) noexcept { return paired_[sim::scatter(opener) % sets]; }
-
   family which_;
   address6 outside_;
-  std::vector<set> paired_ = std::vector<set>(sets);
+  recent<sim::wide_tuple, std::monostate, 8'192, 8> paired_;  // openers, as their frames leave
 };
 
 }  // namespace octep::tools

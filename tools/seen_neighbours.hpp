@@ -7,8 +7,7 @@
 #pragma once
 
 #include "sim/routes.hpp"
-
-#include <vector>
+#include "tools/recent.hpp"
 
 namespace octep::tools {
 
@@ -19,20 +18,14 @@ class seen_neighbours {
   [[nodiscard]] sim::link_address of(family which, const address6& who) const;
 
  private:
-  static constexpr usize sets = 4'096, ways = 4;
-  struct entry {
-    address6 who{};
-    u64 hardware = 0;
+  struct address {
     family which = family::ipv4;
-    bool used = false;
+    address6 who{};
+    [[nodiscard]] bool operator==(const address&) const noexcept = default;
+    [[nodiscard]] u64 hash() const noexcept;
   };
-  struct set {
-    entry known[ways];
-    u32 next = 0;  // whose place is taken next
-  };
-  [[nodiscard]] static usize place(family which, const address6& who) noexcept;
 
-  std::vector<set> sets_ = std::vector<set>(sets);
+  recent<address, u64, 4'096, 4> hardware_;
   u64 last_ = 0;
 };
 
