@@ -52,12 +52,7 @@ wide_tuple with_source_word(wide_tuple t, u16 word) {
   return t;
 }
 
-// How far `a` is ahead of `b` in a space that wraps; negative: behind.
-i64 ahead(u32 a, u32 b) { return static_cast<i32>(a - b); }
 u32 further(u32 a, u32 b) { return ahead(a, b) > 0 ? a : b; }
-
-// SYN and FIN take a number each.
-u32 end_of(const tcp_segment& s) { return s.end() + (s.flags.syn() ? 1U : 0U) + (s.flags.fin() ? 1U : 0U); }
 
 // Inside: not past the room that the other peer made, not more than one such window behind what was sent, and acknowledging
 // nothing that is far from what the other peer was seen to send. Of a peer that was not seen yet nothing is known to be wrong.

@@ -43,6 +43,14 @@ struct tcp_segment {
   [[nodiscard]] constexpr bool operator==(const tcp_segment&) const noexcept = default;
 };
 
+// How far `a` is ahead of `b` in a space that wraps; negative: behind.
+[[nodiscard]] constexpr i64 ahead(u32 a, u32 b) noexcept { return static_cast<i32>(a - b); }
+
+// The number behind all that it takes: SYN and FIN take one each.
+[[nodiscard]] constexpr u32 end_of(const tcp_segment& s) noexcept {
+  return s.end() + (s.flags.syn() ? 1U : 0U) + (s.flags.fin() ? 1U : 0U);
+}
+
 constexpr tcp_flags::operator tcp_segment() const noexcept { return {.flags = *this}; }
 
 // Where the TCP header of a frame begins that the parser took for a candidate; 0: it has none.

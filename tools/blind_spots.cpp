@@ -54,8 +54,7 @@ void follow(tcp_stream& s, const observed_frame& seen) {
   if (tcp.flags.syn() && s.known && s.first != tcp.sequence) s.known = s.acknowledges = false;
   if (!s.known) s.first = tcp.sequence;
   s.answers_syn = s.answers_syn || (tcp.flags.syn() && tcp.flags.ack());
-  const u32 end = tcp.end() + (tcp.flags.syn() ? 1 : 0) + (tcp.flags.fin() ? 1 : 0);
-  const auto ahead = [](u32 a, u32 b) { return static_cast<i32>(a - b); };
+  const u32 end = end_of(tcp);
   const u32 gap = tcp.sequence - s.next;
   const bool goes_on = s.known && gap < static_cast<u32>(0 - largest_window);
   if (goes_on && gap != 0) {
@@ -64,11 +63,11 @@ void follow(tcp_stream& s, const observed_frame& seen) {
   } else if (s.known && !goes_on) {
     s.filled += tcp.length;
   }
-  if (!s.known || goes_on || ahead(end, s.next) > 0) s.next = end;
+  if (!s.known || goes_on || sim::ahead(end, s.next) > 0) s.next = end;
   s.known = true;
   s.shown += tcp.length;
   if (!tcp.flags.ack()) return;
-  if (s.acknowledges && ahead(tcp.acknowledgement, s.acknowledged) > 0) s.progress = true;
+  if (s.acknowledges && sim::ahead(tcp.acknowledgement, s.acknowledged) > 0) s.progress = true;
   s.acknowledged = tcp.acknowledgement;
   s.acknowledges = true;
 }
@@ -76,7 +75,7 @@ void follow(tcp_stream& s, const observed_frame& seen) {
 // Bytes that nobody saw, now or later, and that the peer has all the same.
 u64 lost_of(const tcp_stream& s, const tcp_stream& peer) {
   if (s.skipped <= s.filled || !peer.acknowledges) return 0;
-  return static_cast<i32>(peer.acknowledged - s.skipped_until) >= 0 ? s.skipped - s.filled : 0;
+  return sim::ahead(peer.acknowledged, s.skipped_until) >= 0 ? s.skipped - s.filled : 0;
 }
 
 }  // namespace
