@@ -377,7 +377,7 @@ TEST(Replay, BadInputIsOneLineAndNothingElse) {
 TEST(Replay, ClocksThatLieCostNothing) {
   const bytes f = from_opener(ack);
   const outcome answer = replayed(joined(pcap_header(), pcap_record(0, 0, f), pcap_record(0x0fff'ffff, 0, f), pcap_record(1, 0, f),
-                                         pcap_record(5, 0, f)),
+                                         pcap_record(0x8000'0000, 0, f)),
                                   {"--set", "poll_ms=10"});
   EXPECT_EQ(answer.status, status_done);
   EXPECT_NE(answer.out.find("stamped earlier"), std::string::npos) << answer.out;
