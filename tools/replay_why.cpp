@@ -62,7 +62,7 @@ explanation replay_why::known() const {
 }
 
 std::string replay_why::change_of(const explanation& e) const {
-  return e.why == reason::flow_family ? advice(e.why, device_) : e.change();
+  return e.told == recollection::known ? advice(e.why, device_) : e.change();
 }
 
 std::string replay_why::text(instant now) const {

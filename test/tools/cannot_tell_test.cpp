@@ -162,7 +162,6 @@ TEST(CannotTell, WhatIsSentAgainIsNotSeenTwice) {
   EXPECT_FALSE(all.contains("seen_twice")) << all.begin()->first;
 }
 
-
 // Each packet as it comes in and as it goes on: behind `outside`, with another port, one hop further.
 recording both_sides(const download& inside) {
   recording r;
