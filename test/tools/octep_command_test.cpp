@@ -72,6 +72,14 @@ TEST(OctepCommand, AnInterruptEndsWithTheReportOfWhatWasRead) {
   EXPECT_NE(content_of(trace.path()).find("}\n]\n"), std::string::npos);
 }
 
+// One pass serves every column, so a pipe will do.
+TEST(OctepCommand, ComparesFromStandardInputToo) {
+  const run file = octep("replay --compare poll_ms=250 --compare-device " + shipped), pipe = octep("replay --compare poll_ms=250 --compare-device - < " + shipped);
+  EXPECT_EQ(pipe.status, 0);
+  EXPECT_NE(pipe.out.find("device xgs136"), std::string::npos);
+  EXPECT_EQ(pipe.out.substr(pipe.out.find('\n')), file.out.substr(file.out.find('\n')));
+}
+
 TEST(OctepCommand, AnInterruptBeforeTheFirstByteIsOne) {
   const temporary_file out{{}}, err{{}};
   const std::string line = "bash -c '(exec sleep 2) | timeout --foreground --preserve-status -s INT 1 " + std::string{OCTEP_COMMAND} +
