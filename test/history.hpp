@@ -254,10 +254,12 @@ class history {
         dead_since_.erase(i);
         continue;
       }
-      // The bound as it was then: what is taken out meanwhile makes it smaller for others.
       const dead now_dead{r.revision, now_, core.sweep_bound()};
       const auto [known, first] = dead_since_.try_emplace(i, now_dead);
       if (known->second.revision != r.revision) known->second = now_dead;
+      // The greatest since then: what is taken out meanwhile makes it smaller for others, and a smaller sweep_lookups or a make
+      // greater.
+      known->second.bound = std::max(known->second.bound, now_dead.bound);
       // One poll more: what died just after its turn waits for the next round.
       if (known->second.bound + from_s(1) < now_.since(known->second.since))
         return fmt::format("connection {} outlives its state by {} us, more than the bound", i,

@@ -107,6 +107,18 @@ RC_GTEST_PROP(isolation, attributes_no_frame_to_another_connection_whatever_is_r
   RC_CLASSIFY(h.made() > 2, "more than two were made");
 }
 
+// Found by the property above: what is dead waits for more rounds once fewer are asked a poll.
+TEST(appliance, outlives_its_state_by_the_bound_of_what_is_set_meanwhile) {
+  using enum input::kind;
+  history h{false, 12};
+  for (const input& i : std::vector<input>{{frames, 0, 3, 1}, {wait, 6}, {frames, 1, 4, 0}, {until, 5}, {flush, 0}, {frames, 2, 2, 0},
+                                           {set, 11, 0}, {wait, 6}}) {
+    h.apply(i);
+    EXPECT_EQ(h.broken(), "") << in_words(i);
+  }
+  EXPECT_GT(h.made(), 1U);
+}
+
 // The generator reaches what it is for: histories in which nothing is ever made would prove nothing.
 TEST(appliance, is_made_to_work_by_its_generator) {
   u64 made = 0;
