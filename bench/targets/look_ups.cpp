@@ -91,7 +91,7 @@ struct everybody {
     remark_on(out, r);
   }
 
-  void measure_batched(report& out, const options& o, const char* what, const stream& asked, double target, double known = 0) const {
+  void measure_batched(report& out, const options& o, const char* what, const stream& asked, double target) const {
     const std::string id = fmt::format("P4-{}-batched-{}", connections, what);
     if (!out.wants(id)) return;
     race r{stream::window_length};
@@ -99,10 +99,7 @@ struct everybody {
             in_batches(asked, [t = ours](auto some, auto&& each) { t->find_all(some, each); }));
     for (const auto& [name, lap_of] : batched) r.enter(role::rival, name, lap_of(asked));
     r.answers_agree().run(5, o.rounds(connections > 100'000 ? 30 : 90));
-    line l{id, fmt::format("batches of {}, {} held, {}", our_connections::batch, connections, what), "ns", r.named("octep").median(),
-           r.best_rival().name, r.best_rival().median(), race::between(r.named("octep"), r.best_rival()), target};
-    l.known = known;
-    out.add(std::move(l));
+    out.add(id, fmt::format("batches of {}, {} held, {}", our_connections::batch, connections, what), r, "octep", target);
     remark_on(out, r);
   }
 
@@ -125,7 +122,7 @@ void measure_size(report& out, const options& o, u32 connections) {
   const stream misses{flows_of(2 * connections, 2), order::uniform, windows};
   all.measure(out, o, "hit", hits, large ? 0.7 : connections == 1'022 ? 1.1 : 0);
   all.measure(out, o, "miss", misses, connections == 1'022 ? 1.3 : 0);
-  all.measure_batched(out, o, "hit", hits, large ? 0.45 : 0, large ? 1.3 : 0);
+  all.measure_batched(out, o, "hit", hits, large ? 0.45 : 0);
   if (large) all.measure_batched(out, o, "miss", misses, 0);
 }
 
