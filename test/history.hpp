@@ -73,6 +73,8 @@ constexpr two_values switched[] = {
 constexpr u32 switches = sizeof(switched) / sizeof(switched[0]);
 constexpr u32 revive_switch = 7;
 static_assert(switched[revive_switch].of == setting::revive);
+constexpr u32 sweep_switch = 11;
+static_assert(switched[sweep_switch].of == setting::sweep_lookups);
 constexpr u32 flows = 8;  // the last two are IPv6
 // Two of them go through a tunnel.
 constexpr bool is_tunnelled(u32 flow) { return flow == 2 || flow == 3; }

@@ -112,7 +112,7 @@ TEST(appliance, outlives_its_state_by_the_bound_of_what_is_set_meanwhile) {
   using enum input::kind;
   history h{false, 12};
   for (const input& i : std::vector<input>{{frames, 0, 3, 1}, {wait, 6}, {frames, 1, 4, 0}, {until, 5}, {flush, 0}, {frames, 2, 2, 0},
-                                           {set, 11, 0}, {wait, 6}}) {
+                                           {set, sweep_switch, 0}, {wait, 6}}) {
     h.apply(i);
     EXPECT_EQ(h.broken(), "") << in_words(i);
   }
